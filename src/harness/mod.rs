@@ -1,0 +1,1 @@
+//! One reader per harness behind one trait. No harness knows another.

@@ -1,0 +1,30 @@
+//! Cargento shows, in one local page, what every coding agent on this machine is doing.
+//!
+//! The rooms of the house, from the ground up; an arrow never points back up:
+//!
+//! - [`config`]: every limit, window and cap, with its unit
+//! - [`text`]: pure text rules: safe text, redaction, clipping, prompts, durations
+//! - [`surface`]: the audit tree, the only code that opens, writes, spawns, listens or connects
+//! - [`model`]: what a harness reports about a session, and the pure rules over it (time, turns, loops, identity)
+//! - [`harness`]: one reader per harness, behind one trait
+//! - [`board`]: rows put together, ordered, summed up and serialised, once a revision
+//! - [`live`]: the scan loop that owns every reader, and what wakes it
+//! - [`keep`]: our own small stores below the Cargento home
+//! - [`lanes`]: features that act, one module each, each with its off switch
+//! - [`http`]: gate, routes, event stream, page
+//! - [`forward`] and [`mcp`]: the clients a harness starts
+//! - [`cli`]: flags, one-shot commands, start and stop
+
+pub mod config;
+pub mod harness;
+pub mod model;
+pub mod surface;
+pub mod text;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Runs the role that the arguments name.
+pub fn run(_args: Vec<OsString>) -> ExitCode {
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,9 @@
+//! What a harness reports about its sessions, and the pure rules over it. Knows no store and no route.
+
+pub mod observed;
+pub mod time;
+
+pub use observed::{
+    Code, Degrade, Evidence, Instruction, InstructionLabel, Key, Loop, Observed, Spacedock, State, Subagent, SubagentEvent,
+    SubagentNode, Task, Turn,
+};

@@ -1,0 +1,1 @@
+//! Pure text rules. Order everywhere text leaves a store: unsafe characters, redaction, bound.
