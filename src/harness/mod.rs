@@ -1,1 +1,53 @@
-//! One reader per harness behind one trait. No harness knows another.
+//! One reader per harness behind one trait. No harness knows another; what they share is in the modules without a
+//! harness's name: [`tree`] (which files there are), [`tail`] (new lines of a file), [`line`] (records).
+
+pub mod line;
+pub mod tail;
+pub mod tree;
+
+use crate::model::{Degrade, Key, Observed};
+use crate::surface::watch::{Dirty, Watch};
+
+/// One pass over the stores, handed to every reader.
+pub struct Pass<'a> {
+    /// The collection's single clock reading, seconds since the epoch.
+    pub now: f64,
+    /// Display window in seconds; with `all` sessions outside it are reported too, unread.
+    pub window: f64,
+    /// Every session ever is wanted (`all=1`).
+    pub all: bool,
+    /// What the kernel said changed since the last pass.
+    pub dirty: &'a Dirty,
+    /// Look at everything once more, whatever the kernel said.
+    pub sweep: bool,
+    pub watch: &'a Watch,
+}
+
+impl Pass<'_> {
+    /// Whether a session with this newest activity belongs to the display window (ROW-053).
+    pub fn in_window(&self, last_activity: f64) -> bool {
+        crate::model::time::fresh(last_activity, self.window, self.now)
+    }
+}
+
+/// What one reader found in one pass.
+#[derive(Default)]
+pub struct Collected {
+    pub rows: Vec<Observed>,
+    /// Stores or files that failed, path to `<Type>: <message>` (PAYLOAD-005); shown by `--diagnose` alone.
+    pub store_errors: Vec<(String, String)>,
+    /// Degrades of the harness as a whole.
+    pub degrades: Vec<Degrade>,
+}
+
+/// A reader of one harness's store. It keeps its own caches from pass to pass and never writes to the store.
+pub trait Collector: Send {
+    fn key(&self) -> Key;
+
+    /// Whether the harness has a store here; cheap, asked every pass.
+    fn discovered(&mut self) -> bool;
+
+    /// Reads what changed and reports every session. An `Err` is an error that invalidates the whole harness for this
+    /// pass (`<Type>: <message>`); anything smaller costs its session or file only.
+    fn collect(&mut self, pass: &Pass<'_>) -> Result<Collected, String>;
+}

@@ -4,6 +4,6 @@ pub mod observed;
 pub mod time;
 
 pub use observed::{
-    Code, Degrade, Evidence, Instruction, InstructionLabel, Key, Loop, Observed, Spacedock, State, Subagent, SubagentEvent,
-    SubagentNode, Task, Turn,
+    Code, Degrade, Evidence, Instruction, InstructionLabel, Key, Loop, Observed, Spacedock, State, Subagent,
+    SubagentEvent, SubagentNode, Task, Turn,
 };
