@@ -262,7 +262,8 @@ fn open_plain(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).open(path)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
