@@ -163,7 +163,8 @@ const JOINED: [Cue; 17] = [
 const PLAIN: [Cue; 6] = [(b"AKIA", 0), (b"ASIA", 0), (b"AIza", 0), (b"secretAccessKey", 6), (b"xox", 0), (b"eyJ", 2)];
 
 fn has_cue(bytes: &[u8], at: usize, cues: &[Cue]) -> bool {
-    cues.iter().any(|(cue, pivot)| {
+    let byte = bytes.get(at);
+    cues.iter().filter(|(cue, pivot)| cue.get(*pivot) == byte).any(|(cue, pivot)| {
         at.checked_sub(*pivot).and_then(|start| bytes.get(start..)).is_some_and(|rest| rest.starts_with(cue))
     })
 }
