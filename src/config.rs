@@ -32,3 +32,26 @@ pub const INPUT_SUMMARY_CAP_CHARS: usize = 160;
 pub const FIRST_LINE_JSON_CAP_BYTES: usize = 200_000;
 /// Shortest pasted path that is shortened in a prompt, characters.
 pub const PROMPT_PATH_COLLAPSE_MIN_LENGTH: usize = 25;
+
+// Caps of published text, characters (SAFE, section 1). A redaction marker at the cut may exceed them by 19.
+
+/// A session's title; a rendered one may hold an ellipsis more.
+pub const TITLE_CAP_CHARS: usize = 80;
+/// The newest prompt, and the line of an instruction, which may hold an ellipsis more.
+pub const LAST_PROMPT_CAP_CHARS: usize = 140;
+/// The first prompt as rendered; with its ellipsis it fits a goal.
+pub const FIRST_PROMPT_CAP_CHARS: usize = 239;
+/// The newest final answer of an agent.
+pub const LAST_OUTPUT_CAP_CHARS: usize = 4096;
+/// A vendor's model name.
+pub const MODEL_CAP_CHARS: usize = 40;
+/// A tool's name.
+pub const TOOL_CAP_CHARS: usize = 60;
+/// A subagent's name, and its parent's.
+pub const SUBAGENT_NAME_CAP_CHARS: usize = 70;
+/// Text extracted from one record, before any other bound.
+pub const RECORD_TEXT_CAP_CHARS: usize = 2000;
+/// A store error in diagnostics, its mark of truncation included.
+pub const ERROR_TEXT_CAP_CHARS: usize = 1024;
+/// Most words of a prompt that only says to go on.
+pub const CONTINUATION_WORDS: usize = 6;
