@@ -1,0 +1,235 @@
+//! The scan loop: the one thread that reads stores, when somebody asks and, while a page is open, when something
+//! changed.
+//!
+//! Nothing is read for nobody (EVT-108): without a stream, an event or a request the loop sleeps. While a page is open
+//! a change noticed by the kernel is on the board within milliseconds, and the faster a collection is the sooner the
+//! next may follow, so that a busy home costs a few percent of a core at most.
+
+use super::publish::Publisher;
+use super::scan::Scanner;
+use crate::board::{Lane, Sampled, Variant, assemble};
+use crate::model::State;
+use crate::model::time::Clock;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long a first change waits for its neighbours.
+const SETTLE: Duration = Duration::from_millis(8);
+/// A collection may use this share of the time: its cost, times this, must pass before the next unasked one.
+const REST: u32 = 20;
+const REST_MIN: Duration = Duration::from_millis(40);
+const REST_MAX: Duration = Duration::from_secs(2);
+/// While a page is open, how often a look decides whether time alone changed anything.
+const TICK: Duration = Duration::from_secs(5);
+/// While a page is open, a collection is made at least this often.
+const RECONCILE: Duration = Duration::from_secs(30);
+
+/// What wakes the loop.
+pub enum Wake {
+    /// A reader wants a variant now.
+    Collect { all: bool, reply: SyncSender<Result<Vec<u8>, String>> },
+    /// The kernel noticed a change in a store.
+    Dirty,
+    /// Something the board shows was changed by an event or a reader: collect soon, also with no page open.
+    Changed,
+    /// The set of open pages changed.
+    Watchers,
+    Stop,
+}
+
+/// Tells the loop things; cheap to clone and to call from anywhere.
+#[derive(Clone)]
+pub struct Waker(Sender<Wake>);
+
+impl Waker {
+    /// A message to a loop that has ended is no error: there is nothing left to keep current.
+    pub fn wake(&self, wake: Wake) {
+        drop(self.0.send(wake));
+    }
+
+    /// One collection by the loop, waited for.
+    pub fn collect(&self, all: bool) -> Result<Vec<u8>, String> {
+        let (reply, answer) = sync_channel(1);
+        self.wake(Wake::Collect { all, reply });
+        answer.recv().unwrap_or_else(|_| Err("the scan loop has ended".into()))
+    }
+}
+
+/// The receiving end, to be handed to [`Keeper::start`].
+pub struct Wakes(Receiver<Wake>);
+
+/// The two ends of the loop's channel.
+pub fn channel_to_loop() -> (Waker, Wakes) {
+    let (tx, rx) = channel();
+    (Waker(tx), Wakes(rx))
+}
+
+/// What the loop works with.
+pub struct Works {
+    pub scanner: Scanner,
+    pub lanes: Vec<Arc<dyn Lane>>,
+    pub publisher: Arc<Publisher>,
+    pub clock: Clock,
+    pub window_hours: f64,
+    /// Told of every failure at a boundary, as the counter's member name.
+    pub fault: Arc<dyn Fn(&'static str) + Send + Sync>,
+    /// Prints one diagnostic line.
+    pub say: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+/// The running loop.
+pub struct Keeper {
+    waker: Waker,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Keeper {
+    /// Starts the loop's thread.
+    pub fn start(works: Works, waker: Waker, wakes: Wakes) -> std::io::Result<Keeper> {
+        let thread = std::thread::Builder::new()
+            .name("scan".into())
+            .stack_size(4 * 1024 * 1024)
+            .spawn(move || Loop::new(works).run(&wakes.0))?;
+        Ok(Keeper { waker, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Ends the loop, waiting at most `limit` for a collection under way.
+    pub fn stop(&self, limit: Duration) {
+        self.waker.wake(Wake::Stop);
+        let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        let until = Instant::now() + limit;
+        while !thread.is_finished() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        if thread.is_finished() {
+            drop(thread.join());
+        }
+    }
+}
+
+struct Loop {
+    works: Works,
+    /// When the first change not yet collected was noticed.
+    dirty_since: Option<Instant>,
+    /// A change that is collected also with no page open.
+    owed: bool,
+    last: Option<Instant>,
+    cost: Duration,
+    /// When to look whether time alone changed anything.
+    tick_at: Instant,
+    /// When time alone changes the board next, by the collection's clock.
+    due_by_clock: Option<f64>,
+}
+
+impl Loop {
+    fn new(works: Works) -> Loop {
+        Loop { works, dirty_since: None, owed: false, last: None, cost: Duration::ZERO, tick_at: Instant::now(), due_by_clock: None }
+    }
+
+    fn run(mut self, wakes: &Receiver<Wake>) {
+        loop {
+            let wake = match self.sleep() {
+                None => wakes.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(time) => wakes.recv_timeout(time),
+            };
+            match wake {
+                Ok(Wake::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(Wake::Collect { all, reply }) => {
+                    let body = self.collect(all);
+                    // A requester that has gone away needs no answer.
+                    drop(reply.send(body));
+                }
+                Ok(Wake::Dirty) => {
+                    self.dirty_since.get_or_insert_with(Instant::now);
+                }
+                Ok(Wake::Changed) => {
+                    self.owed = true;
+                    self.dirty_since.get_or_insert_with(Instant::now);
+                }
+                Ok(Wake::Watchers) => {}
+                Err(RecvTimeoutError::Timeout) => self.unasked(),
+            }
+        }
+    }
+
+    fn watched(&self) -> bool {
+        self.works.publisher.watchers() > 0
+    }
+
+    /// How long until something is due unasked; none = until woken.
+    fn sleep(&self) -> Option<Duration> {
+        let watched = self.watched();
+        if !watched && !self.owed {
+            return None;
+        }
+        let change = self.dirty_since.map(|since| (since + SETTLE).max(self.rested()));
+        let due = match change {
+            Some(change) if watched => change.min(self.tick_at),
+            Some(change) => change,
+            None => self.tick_at,
+        };
+        Some(due.saturating_duration_since(Instant::now()))
+    }
+
+    fn rested(&self) -> Instant {
+        self.last.map_or_else(Instant::now, |at| at + (self.cost * REST).clamp(REST_MIN, REST_MAX))
+    }
+
+    /// A timer ran out: collects when there is a reason to.
+    fn unasked(&mut self) {
+        let now = Instant::now();
+        let changed = self.dirty_since.is_some_and(|since| now >= since + SETTLE && now >= self.rested());
+        if !changed && !self.ticked(now) {
+            return;
+        }
+        let generation = self.works.publisher.generation();
+        match self.collect(false) {
+            Ok(body) => drop(self.works.publisher.publish_begun_at(generation, false, body)),
+            Err(why) => (self.works.say)(&format!("a collection failed: {why}")),
+        }
+    }
+
+    /// Whether a tick is due and there is a reason to collect at it: time alone changed a state, directories are not
+    /// reported on, or the last collection is long ago.
+    fn ticked(&mut self, now: Instant) -> bool {
+        if now < self.tick_at {
+            return false;
+        }
+        self.tick_at = now + TICK;
+        let by_clock = self.due_by_clock.is_some_and(|due| (self.works.clock)() >= due);
+        by_clock || self.works.scanner.is_blind() || self.last.is_none_or(|at| now.duration_since(at) >= RECONCILE)
+    }
+
+    fn collect(&mut self, all: bool) -> Result<Vec<u8>, String> {
+        let started = Instant::now();
+        let now = (self.works.clock)();
+        let variant = Variant { now, window_hours: self.works.window_hours, all };
+        // What is noticed from here on belongs to the next collection.
+        self.dirty_since = None;
+        self.owed = false;
+        let sampled: Vec<Sampled> = self.works.lanes.iter().map(|lane| lane.sample(now)).collect();
+        let found = self.works.scanner.pass(now, self.works.window_hours * 3600.0, all);
+        for _ in 0..found.panics {
+            (self.works.fault)("collector");
+        }
+        let fault = Arc::clone(&self.works.fault);
+        let board = assemble(found.source, variant, &self.works.lanes, &sampled, &|_| fault("lane"));
+        self.due_by_clock = next_by_clock(&board.rows, now);
+        let body = board.body();
+        let ended = Instant::now();
+        self.last = Some(ended);
+        self.tick_at = ended + TICK;
+        self.cost = started.elapsed();
+        body
+    }
+}
+
+/// When the first working session stops being believed to work, if nothing is written until then.
+fn next_by_clock(rows: &[crate::board::Row], now: f64) -> Option<f64> {
+    rows.iter()
+        .filter(|row| row.seen.state == State::Working)
+        .map(|row| (row.seen.last_activity + crate::config::WORKING_THRESHOLD_SEC).max(now))
+        .min_by(f64::total_cmp)
+}
