@@ -3,6 +3,7 @@
 //! The rooms of the house, from the ground up; an arrow never points back up:
 //!
 //! - [`config`]: every limit, window and cap, with its unit
+//! - [`counters`]: every refusal, bound and fault by name
 //! - [`text`]: pure text rules: safe text, redaction, clipping, prompts, durations
 //! - [`surface`]: the audit tree, the only code that opens, writes, spawns, listens or connects
 //! - [`model`]: what a harness reports about a session, and the pure rules over it (time, turns, loops, identity)
@@ -16,7 +17,10 @@
 //! - [`cli`]: flags, one-shot commands, start and stop
 
 pub mod config;
+pub mod counters;
 pub mod harness;
+pub mod http;
+pub mod live;
 pub mod model;
 pub mod surface;
 pub mod text;

@@ -1,0 +1,3 @@
+//! What makes the board move: the published snapshot and those who wait for the next one.
+
+pub mod publish;

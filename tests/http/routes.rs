@@ -1,0 +1,492 @@
+//! Gate, route table, bodies and envelopes (HTTP spec sections 1 to 3).
+
+use super::board::{Board, Plan, STARTED, TOKEN, eventually};
+use cargento::http::route::{Method, Off, Path, ROUTES, Take, To};
+use cargento::http::{Feature, HostMode, Reply};
+use cargento::surface::listen::Limits;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// A request line for every row of the table.
+fn targets() -> Vec<(&'static str, String)> {
+    ROUTES
+        .iter()
+        .map(|route| {
+            let method = if route.method == Method::Get { "GET" } else { "POST" };
+            let path = match route.path {
+                Path::Exact(path) => path.to_owned(),
+                Path::Under("/assets/") => "/assets/app.js".into(),
+                Path::Under(path) => format!("{path}claude"),
+            };
+            (method, path)
+        })
+        .collect()
+}
+
+#[test]
+fn gate_009_010_a_foreign_host_or_origin_is_403_everywhere_in_the_same_bytes() {
+    let board = Board::new();
+    let mut replies = Vec::new();
+    let mut all = targets();
+    all.extend([("GET", "/nowhere".into()), ("POST", "/nowhere".into())]);
+    for (method, path) in all {
+        replies.push(board.ask(method, &path, &[("Host", "evil.example:4553")], b"{}").raw);
+        replies.push(board.ask(method, &path, &[("Origin", "http://evil.example")], b"{}").raw);
+        replies.push(
+            board.ask(method, &path, &[("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors")], b"{}").raw,
+        );
+    }
+    assert!(replies[0].starts_with(b"HTTP/1.1 403 Forbidden\r\n"));
+    assert!(replies.iter().all(|raw| *raw == replies[0]));
+    assert_eq!(board.collections.load(Ordering::SeqCst), 0, "a refused caller makes nothing run");
+}
+
+#[test]
+fn gate_010_links_open_the_page_and_the_board_but_no_frame_and_no_post() {
+    let board = Board::new();
+    let link = [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")];
+    let frame = [("Sec-Fetch-Site", "same-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "iframe")];
+    for path in ["/", "/api/data", "/api/health"] {
+        assert_eq!(board.ask("GET", path, &link, b"").status, 200, "{path}");
+    }
+    for path in ["/api/cleared", "/api/session", "/api/ask/x", "/api/stream"] {
+        assert_eq!(board.ask("GET", path, &link, b"").status, 403, "{path}");
+    }
+    assert_eq!(board.ask("GET", "/", &frame, b"").status, 200);
+    for path in ["/api/stream", "/api/ask/x", "/api/session"] {
+        let moved = board.moved(|| assert_eq!(board.ask("GET", path, &frame, b"").status, 403, "{path}"));
+        assert_eq!(moved, [("gate.frame", 1)].into());
+    }
+    let moved = board.moved(|| assert_eq!(board.ask("POST", "/api/notify", &link, b"{}").status, 403));
+    assert_eq!(moved, [("gate.site", 1)].into());
+    let press = [("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")];
+    let moved = board.moved(|| assert_eq!(board.ask("POST", "/api/reading", &press, b"{}").status, 403));
+    assert_eq!(moved, [("gate.navigation", 1)].into());
+}
+
+#[test]
+fn gate_014_two_hosts_are_400_and_a_foreign_absolute_target_is_403() {
+    let board = Board::new();
+    for hosts in [["127.0.0.1", "evil.example"], ["evil.example", "127.0.0.1"], ["127.0.0.1", "127.0.0.1"]] {
+        let moved = board.moved(|| {
+            assert_eq!(board.ask("GET", "/api/data", &[("Host", hosts[0]), ("Host", hosts[1])], b"").status, 400)
+        });
+        assert_eq!(moved, [("http.malformed", 1)].into());
+    }
+    assert_eq!(board.get(&format!("http://localhost:{}/api/data?all=1", board.port)).json()["show_all"], true);
+    let moved = board.moved(|| assert_eq!(board.get("http://evil.example/api/data").status, 403));
+    assert_eq!(moved, [("gate.host", 1)].into());
+    assert_eq!(board.get("https://127.0.0.1/api/data").status, 404);
+}
+
+#[test]
+fn gate_015_a_wide_bind_admits_literals_and_keeps_names_out() {
+    let board = Plan { mode: HostMode::Wide, ..Plan::default() }.board();
+    let (own, named) = (format!("192.168.1.5:{}", board.port), format!("evil.example:{}", board.port));
+    assert_eq!(board.ask("GET", "/api/data", &[("Host", &own), ("Origin", &format!("http://{own}"))], b"").status, 200);
+    assert_eq!(board.ask("GET", "/api/data", &[("Host", &named)], b"").status, 403);
+    assert_eq!(
+        board.ask("GET", "/api/data", &[("Host", &own), ("Origin", &format!("http://{named}"))], b"").status,
+        403
+    );
+    assert_eq!(board.ask("GET", "/api/data", &[("Host", &own), ("Sec-Fetch-Site", "cross-site")], b"").status, 403);
+}
+
+#[test]
+fn http_005_021_other_methods_are_501_and_other_paths_404() {
+    let board = Board::new();
+    for method in ["HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE", "CONNECT", "BREW", "get", "POSTS"] {
+        for target in ["/", "/api/data", "/nowhere", "*"] {
+            let moved =
+                board.moved(|| assert_eq!(board.ask(method, target, &[], b"").status, 501, "{method} {target}"));
+            assert_eq!(moved, [("http.method", 1)].into());
+        }
+    }
+    for (method, path) in targets() {
+        let other = if method == "GET" { "POST" } else { "GET" };
+        // The one path that has both methods below one prefix.
+        if !path.starts_with("/api/interaction/") && !path.starts_with("/api/ask") {
+            let moved = board.moved(|| assert_eq!(board.ask(other, &path, &[], b"").status, 404, "{other} {path}"));
+            assert_eq!(moved, [("http.path", 1)].into(), "{other} {path}");
+        }
+    }
+}
+
+#[test]
+fn http_007_008_093_composed_replies_carry_the_policy_and_none_is_shared_across_origins() {
+    let board = Board::new();
+    let mut replies: Vec<_> = [
+        "/",
+        "/?all=1",
+        "/assets/app.js",
+        "/assets/app.css",
+        "/api/data",
+        "/api/health",
+        "/api/cleared",
+        "/api/overlays",
+    ]
+    .map(|path| board.get(path))
+    .into();
+    replies.extend(["/api/notify", "/api/usage", "/api/dismiss"].map(|path| board.post(path, b"{}")));
+    for reply in &replies {
+        assert_eq!(reply.status, 200);
+        assert_eq!(reply.header("content-security-policy"), Some("frame-ancestors 'none'"));
+        assert_eq!(reply.header("cache-control"), Some("no-store"));
+        assert_eq!(reply.header("content-length"), Some(reply.body.len().to_string().as_str()));
+        assert!(reply.header("date").is_some() && reply.header("x-frame-options").is_none() && reply.closed);
+    }
+    replies.extend([
+        board.get("/nope"),
+        board.ask("PUT", "/", &[], b""),
+        board.ask("POST", "/api/notify", &[("Content-Length", "99999999")], b""),
+    ]);
+    for reply in replies {
+        assert!(!reply.headers.iter().any(|(name, _)| name.to_ascii_lowercase().starts_with("access-control-")));
+        if reply.status != 200 {
+            assert_eq!(reply.header("content-type"), Some("text/html;charset=utf-8"));
+            assert!(reply.text().contains(&reply.status.to_string()) && !reply.text().contains("nope"));
+        }
+    }
+}
+
+#[test]
+fn http_011_020_090_every_post_route_in_the_order_of_its_refusals() {
+    // A body that never comes is waited for before each refusal; HTTP-010's own test has the real time.
+    let limits = Limits { drain: Duration::from_millis(10), ..Limits::default() };
+    let board = Plan { limits: limits.clone(), ..Plan::default() }.board();
+    let off = Plan { limits, ..Plan::default() }.without(&ALL).board();
+    for route in ROUTES.iter().filter(|r| r.method == Method::Post) {
+        let (Path::Exact(base) | Path::Under(base)) = route.path;
+        let path = if matches!(route.path, Path::Under(_)) { format!("{base}claude") } else { base.to_owned() };
+        let (Take::Object(cap, _) | Take::ObjectFirst(cap, _)) = route.take else { continue };
+        // On: the length is judged before anything is read, and nothing is ever sent.
+        for declared in
+            [(cap + 1).to_string(), "10000000000".into(), "-1".into(), "+5".into(), "abc".into(), "5,5".into()]
+        {
+            let begun = Instant::now();
+            let moved = board.moved(|| {
+                assert_eq!(
+                    board.ask("POST", &path, &[("Content-Length", &declared)], b"").status,
+                    413,
+                    "{path} {declared}"
+                )
+            });
+            assert_eq!(moved, [("http.length", 1)].into(), "{path} {declared}");
+            assert!(begun.elapsed() < Duration::from_millis(900), "{path} {declared}");
+        }
+        // Exactly the cap is read; one byte more is not.
+        let body = format!("{{\"pad\":\"{}\"}}", "x".repeat(cap as usize - 10));
+        let status = if path == "/api/lane" { 400 } else { 200 };
+        assert_eq!(board.post(&path, body.as_bytes()).status, status, "{path}");
+        assert_eq!(board.post(&path, format!("{body} ").as_bytes()).status, 413, "{path}");
+        // Off: whatever the length says, but the gate still comes first.
+        if let To::Feature(_, off_answer) = route.to {
+            assert_eq!(off.ask("POST", &path, &[("Host", "evil.example")], b"{}").status, 403, "{path}");
+            let (status, counter) = match off_answer {
+                Off::Unavailable(counter, _) | Off::Disabled(counter) => (503, counter),
+                Off::Absent(counter) => (404, counter),
+                Off::Dropped(counter) => (200, counter),
+            };
+            let first = matches!(route.take, Take::ObjectFirst(..)) || matches!(off_answer, Off::Dropped(_));
+            let moved = off.moved(|| assert_eq!(off.post(&path, b"{}").status, status, "{path}"));
+            assert_eq!(moved, [(counter, 1)].into(), "{path}");
+            for declared in ["99999999", "junk"] {
+                let want = if first { 413 } else { status };
+                assert_eq!(
+                    off.ask("POST", &path, &[("Content-Length", declared)], b"").status,
+                    want,
+                    "{path} {declared}"
+                );
+            }
+        }
+    }
+    assert_eq!(off.post("/api/ask", b"{}").text(), r#"{"ok":false,"reason":"disabled"}"#);
+    assert_eq!(off.post("/api/usage", b"{}").text(), r#"{"ok":true,"usage":0}"#);
+    assert_eq!(off.get("/api/overlays").reason, "no event coordinator on this server");
+}
+
+const ALL: [Feature; 20] = [
+    Feature::Notify,
+    Feature::Usage,
+    Feature::Events,
+    Feature::Overlays,
+    Feature::Focus,
+    Feature::Dismiss,
+    Feature::Cleared,
+    Feature::Annotate,
+    Feature::Annotations,
+    Feature::Reading,
+    Feature::ReadingCancel,
+    Feature::Tripwire,
+    Feature::Ask,
+    Feature::AskPoll,
+    Feature::AskWithdraw,
+    Feature::Answer,
+    Feature::Session,
+    Feature::ProjectContext,
+    Feature::Observe,
+    Feature::Interaction,
+];
+
+#[test]
+fn http_012_lenient_and_strict_bodies() {
+    let board = Board::new();
+    let deep = ["[".repeat(500), "{\"a\":".repeat(150)];
+    for body in ["", "nonsense", "[]", "7", "null", "\"text\"", "{", "{\"a\":", &deep[0], &deep[1]] {
+        let moved =
+            board.moved(|| assert_eq!(board.post("/api/dismiss", body.as_bytes()).json()["members"], 0, "{body:.9}"));
+        assert_eq!(moved, [("body.empty-object", 1)].into());
+        for path in ["/api/tripwire", "/api/lane", "/api/interaction/register"] {
+            let moved = board.moved(|| {
+                assert_eq!(board.post(path, &body.as_bytes()[..body.len().min(500)]).status, 400, "{path} {body:.9}")
+            });
+            assert_eq!(moved, [("body.refused", 1)].into());
+        }
+    }
+    assert_eq!(board.post("/api/usage", "[".repeat(131_072).as_bytes()).status, 200);
+    assert_eq!(board.post("/api/tripwire", b"[]").json()["status"], 400, "HTTP-078");
+}
+
+#[test]
+fn http_010_an_unsent_body_holds_a_refusal_for_a_quarter_second_at_most() {
+    let board = Plan::default().without(&ALL).board();
+    for (path, lines) in [
+        ("/api/dismiss", [("Content-Length", "900")]),
+        ("/nowhere", [("Content-Length", "900")]),
+        ("/api/notify", [("Content-Length", "9000000")]),
+    ] {
+        let begun = Instant::now();
+        assert!([404, 413, 503].contains(&board.ask("POST", path, &lines, b"").status), "{path}");
+        assert!(begun.elapsed() < Duration::from_millis(500), "{path} took {:?}", begun.elapsed());
+    }
+    // A megabyte on its way is read away, so the status is seen and not a reset.
+    let reply = board.ask("POST", "/api/notify", &[("Content-Length", "1000000")], &vec![b'x'; 1_000_000]);
+    assert_eq!(reply.status, 503);
+}
+
+#[test]
+fn http_073_074_a_guard_comes_after_the_switch_and_before_the_length() {
+    let shape = |app: cargento::http::App| {
+        app.guard(Feature::Events, |call| match (call.tail, call.capability()) {
+            ("claude", Some("right")) => None,
+            ("claude", _) => Some(Reply::error(403)),
+            _ => Some(Reply::error(404)),
+        })
+    };
+    let board = Plan { shape: Box::new(shape), ..Plan::default() }.board();
+    let too_long = ("Content-Length", "999999");
+    assert_eq!(board.ask("POST", "/api/events/nobody", &[too_long], b"").status, 404);
+    assert_eq!(board.ask("POST", "/api/events/", &[too_long], b"").status, 404);
+    for lines in [
+        vec![too_long],
+        vec![("X-Cargento-Capability", ""), too_long],
+        vec![("X-Cargento-Capability", "é"), too_long],
+        vec![("X-Cargento-Capability", "right"), ("X-Cargento-Capability", "right"), too_long],
+    ] {
+        assert_eq!(board.ask("POST", "/api/events/claude", &lines, b"").status, 403, "{lines:?}");
+    }
+    assert_eq!(
+        board.ask("POST", "/api/events/claude", &[("X-Cargento-Capability", "right"), too_long], b"").status,
+        413
+    );
+    assert_eq!(
+        board.ask("POST", "/api/events/claude?x=1", &[("X-Cargento-Capability", "right")], b"{}").json()["tail"],
+        "claude"
+    );
+}
+
+#[test]
+fn http_030_032_094_the_page() {
+    let board = Board::new();
+    let page = board.get("/");
+    assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+    assert_eq!(board.get("/?all=1&x=2").body, page.body);
+    assert!(page.text().contains(&format!("<meta name=\"cargento-focus\" content=\"{TOKEN}\"></head>")));
+    for target in [
+        "/?next",
+        "/?next=1",
+        "/?x&next=",
+        "/assets/",
+        "/assets/none.js",
+        "/assets/../Cargo.toml",
+        "/assets/%61pp.js",
+        "/assets/xterm.js",
+        "/assets/xterm.css",
+    ] {
+        assert_eq!(board.get(target).status, 404, "{target}");
+    }
+    let script = board.get("/assets/app.js?v=1");
+    assert_eq!(
+        (script.header("content-type"), script.header("x-content-type-options")),
+        (Some("text/javascript"), Some("nosniff"))
+    );
+    assert_eq!(board.get("/assets/app.css").header("content-type"), Some("text/css"));
+    for path in ["/api/data", "/api/health?counters=1", "/assets/app.js", "/nope"] {
+        assert!(!board.get(path).text().contains(TOKEN), "{path}");
+    }
+}
+
+#[test]
+fn http_033_034_health() {
+    let board = Board::new();
+    let reply = board.get("/api/health");
+    let health = reply.json();
+    assert!(reply.body.len() < 1024);
+    assert_eq!(health["ok"], true);
+    assert_eq!(
+        (health["pid"].as_u64(), health["port"].as_u64()),
+        (Some(u64::from(std::process::id())), Some(u64::from(board.port)))
+    );
+    assert_eq!(health["started"].as_f64(), Some(STARTED));
+    assert!(health.get("counters").is_none());
+    board.get("/nope");
+    let counters = board.get("/api/health?counters=1").json()["counters"].clone();
+    assert_eq!(counters["http.path"], 1);
+    assert_eq!(counters.as_object().unwrap().len(), cargento::counters::NAMES.len());
+    assert!(counters.as_object().unwrap().values().all(serde_json::Value::is_u64));
+}
+
+#[test]
+fn http_040_041_091_the_board_is_collected_once_and_names_its_revision() {
+    let board = Plan {
+        collect: Arc::new(|all| {
+            std::thread::sleep(Duration::from_millis(150));
+            Ok(format!("{{\"show_all\":{all},\"pad\":\"{}\"}}", "x".repeat(300_000)).into_bytes())
+        }),
+        ..Plan::default()
+    }
+    .board();
+    let replies: Vec<_> = std::thread::scope(|scope| {
+        let hands: Vec<_> = (0..50).map(|_| scope.spawn(|| board.get("/api/data"))).collect();
+        hands.into_iter().map(|hand| hand.join().unwrap()).collect()
+    });
+    assert_eq!(board.collections.load(Ordering::SeqCst), 1);
+    assert!(
+        replies.iter().all(|r| r.header("x-cargento-revision") == Some("1790000000.1") && r.body == replies[0].body)
+    );
+    for (query, all) in [("?all=1", true), ("?all=0&all=1", false), ("?all=true", false), ("?x=1&all=1", true)] {
+        assert_eq!(board.get(&format!("/api/data{query}")).json()["show_all"], all, "{query}");
+    }
+    assert!(board.get("/api/health").header("x-cargento-revision").is_none());
+}
+
+#[test]
+fn http_092_a_stalled_collection_delays_nobody_else() {
+    let (gate, enter) = std::sync::mpsc::channel::<()>();
+    let enter = std::sync::Mutex::new(enter);
+    let board = Plan {
+        collect: Arc::new(move |_| {
+            let _ = enter.lock().unwrap().recv();
+            Ok(b"{}".to_vec())
+        }),
+        ..Plan::default()
+    }
+    .board();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| board.get("/api/data"));
+        eventually("the collection to begin", || board.collections.load(Ordering::SeqCst) == 1);
+        let begun = Instant::now();
+        assert_eq!(board.get("/api/health").status, 200);
+        assert_eq!(board.post("/api/notify", b"{}").status, 200);
+        assert!(begun.elapsed() < Duration::from_millis(200));
+        drop(gate);
+        assert_eq!(waiting.join().unwrap().status, 200);
+    });
+}
+
+#[test]
+fn http_040_use_003_quota_is_asked_for_by_a_page_and_not_by_a_link() {
+    let board = Board::new();
+    let link = [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")];
+    board.ask("GET", "/api/data?usage=1", &link, b"");
+    board.ask("GET", "/api/data?usage=1", &[("Host", "evil.example")], b"");
+    board.get("/api/data?usage=0&usage=1");
+    assert_eq!(board.quota_asked.load(Ordering::SeqCst), 0);
+    board.get("/api/data?usage=1");
+    assert_eq!(board.quota_asked.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn http_014_trust_060_a_panicking_handler_costs_its_own_connection() {
+    let shape = |app: cargento::http::App| app.on(Feature::Dismiss, |_| panic!("a planted fault"));
+    let board =
+        Plan { shape: Box::new(shape), collect: Arc::new(|_| panic!("a planted fault")), ..Plan::default() }.board();
+    for _ in 0..3 {
+        let moved = board.moved(|| assert_eq!(board.post("/api/dismiss", b"{}").status, 500));
+        assert_eq!(moved, [("panic.handler", 1)].into());
+        assert_eq!(board.get("/api/data").status, 500);
+        assert_eq!(board.get("/api/health").status, 200);
+    }
+}
+
+#[test]
+fn http_081_note_060_the_browser_lane() {
+    let board = Board::new();
+    let lane = |body: &str| board.post("/api/lane", body.as_bytes());
+    let mut seen = board.get("/api/data").header("x-cargento-revision").map(str::to_owned);
+    for (body, reported) in [
+        (r#"{"supported":true,"permission":"denied"}"#, false),
+        (r#"{"supported":false,"permission":"granted"}"#, false),
+        (r#"{"supported":true,"permission":"granted"}"#, true),
+    ] {
+        assert_eq!(lane(body).text(), format!("{{\"ok\":true,\"reported\":{reported}}}"));
+        let now = board.get("/api/data").header("x-cargento-revision").map(str::to_owned);
+        assert_eq!(now != seen, reported, "HTTP-022: {body}");
+        seen = now;
+    }
+    for body in [
+        r#"{"supported":1,"permission":"granted"}"#,
+        r#"{"supported":true,"permission":true}"#,
+        r#"{"supported":true}"#,
+        r#"{"supported":true,"permission":"granted","sid":"x"}"#,
+        r#"{"supported":true,"permission":"granted","at":1}"#,
+        "{}",
+    ] {
+        let moved = board.moved(|| assert_eq!(lane(body).status, 400, "{body}"));
+        assert_eq!(moved, [("lane.refused", 1)].into(), "{body}");
+    }
+    assert!(lane(r#"{"sid":"x"}"#).json()["reason"].is_string());
+}
+
+#[test]
+fn http_070_life_071_shutdown_in_its_order() {
+    let board = Board::new();
+    let reply = board.ask("POST", "/api/shutdown", &[("Content-Length", "5")], b"junk!");
+    assert_eq!(reply.text(), r#"{"ok":true,"stopping":true}"#);
+    eventually("the word to stop", || board.log.lock().unwrap().len() == 2);
+    assert_eq!(*board.log.lock().unwrap(), ["quieten", "stop"]);
+    assert_eq!(board.get("/api/stream").status, 503, "no stream is opened any more");
+}
+
+#[test]
+fn http_023_no_plain_get_moves_the_published_revision() {
+    let board = Board::new();
+    board.get("/api/data");
+    let before = board.publisher.current(false).unwrap().revision;
+    for (method, path) in targets() {
+        if method == "GET" && !path.contains("stream") {
+            board.get(&path);
+        }
+    }
+    assert_eq!(board.publisher.current(false).unwrap().revision, before);
+    assert_eq!(board.collections.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn http_065_a_reply_without_content() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = asked.clone();
+    let shape = move |app: cargento::http::App| {
+        app.on(Feature::AskPoll, move |call| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            assert_eq!(call.tail, "a1");
+            Reply::no_content()
+        })
+    };
+    let board = Plan { shape: Box::new(shape), ..Plan::default() }.board();
+    let reply = board.get("/api/ask/a1");
+    assert_eq!((reply.status, reply.header("cache-control"), reply.body.len()), (204, Some("no-store"), 0));
+    assert_eq!((reply.header("content-security-policy"), reply.header("content-length")), (None, None));
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+}
