@@ -16,6 +16,7 @@
 //! - [`forward`] and [`mcp`]: the clients a harness starts
 //! - [`cli`]: flags, one-shot commands, start and stop
 
+pub mod board;
 pub mod config;
 pub mod counters;
 pub mod harness;

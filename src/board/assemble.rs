@@ -222,7 +222,8 @@ fn widen(rows: &mut [Row]) {
 fn width(sids: &[&str]) -> usize {
     let distinct: HashSet<&str> = sids.iter().copied().collect();
     let longest = distinct.iter().map(|s| s.chars().count()).max().unwrap_or(0);
-    let prefixes = |width: usize| distinct.iter().map(|s| s.chars().take(width).collect::<String>()).collect::<HashSet<_>>();
+    let prefixes =
+        |width: usize| distinct.iter().map(|s| s.chars().take(width).collect::<String>()).collect::<HashSet<_>>();
     let mut width = DISPLAY_ID_LEN;
     while width < longest && prefixes(width).len() != distinct.len() {
         width += 1;
@@ -357,9 +358,10 @@ mod tests {
         {
             assert!(row.contains_key(key), "{key}");
         }
-        for key in "generated window_hours rate_window_sec show_all cleared native_notify harnesses summary annotate unasked \
+        for key in
+            "generated window_hours rate_window_sec show_all cleared native_notify harnesses summary annotate unasked \
             observer_model irreversible_enabled ends_observable in_quiet_hours tripwires browser_lane browser_lane_at"
-            .split_whitespace()
+                .split_whitespace()
         {
             assert!(body.get(key).is_some(), "{key}");
         }
@@ -388,7 +390,8 @@ mod tests {
     fn trust_060_a_lane_that_panics_costs_its_own_part_only() {
         let faults = std::cell::RefCell::new(Vec::new());
         let variant = Variant { now: 10.0, window_hours: 24.0, all: false };
-        let source = Source { harnesses: vec![], rows: vec![seen(Key::Pi, "a", "p", 1.0), seen(Key::Pi, "b", "p", 1.0)] };
+        let source =
+            Source { harnesses: vec![], rows: vec![seen(Key::Pi, "a", "p", 1.0), seen(Key::Pi, "b", "p", 1.0)] };
         let lanes: [Arc<dyn Lane>; 2] = [Arc::new(Broken), Arc::new(Hides)];
         let board = assemble(source, variant, &lanes, &[], &|name| faults.borrow_mut().push(name));
         assert_eq!((board.rows.len(), board.top.cleared, faults.into_inner()), (1, 1, vec!["broken"]));

@@ -17,10 +17,7 @@ pub struct Facts {
 /// The facts of a harness.
 pub const fn facts(key: Key) -> Facts {
     Facts {
-        reports_rate: matches!(
-            key,
-            Key::Claude | Key::Codex | Key::Pi | Key::Gemini | Key::Antigravity | Key::Goose
-        ),
+        reports_rate: matches!(key, Key::Claude | Key::Codex | Key::Pi | Key::Gemini | Key::Antigravity | Key::Goose),
         reports_needs_input: !needs_input_when(key).is_empty(),
         reports_needs_input_when: needs_input_when(key),
         reports_turn_bounds: !matches!(key, Key::Cursor),

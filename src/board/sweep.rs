@@ -6,7 +6,8 @@ use crate::text::redact;
 
 /// Redacts every text a reader put on a row. `harness`, `sid` and `resume_id` are identity and stay as they are.
 pub fn sweep(row: &mut Observed) {
-    for text in [&mut row.project, &mut row.project_key, &mut row.project_name, &mut row.last_prompt, &mut row.first_prompt]
+    for text in
+        [&mut row.project, &mut row.project_key, &mut row.project_name, &mut row.last_prompt, &mut row.first_prompt]
     {
         redact::sweep(text);
     }

@@ -29,7 +29,10 @@ const RECONCILE: Duration = Duration::from_secs(30);
 /// What wakes the loop.
 pub enum Wake {
     /// A reader wants a variant now.
-    Collect { all: bool, reply: SyncSender<Result<Vec<u8>, String>> },
+    Collect {
+        all: bool,
+        reply: SyncSender<Result<Vec<u8>, String>>,
+    },
     /// The kernel noticed a change in a store.
     Dirty,
     /// Something the board shows was changed by an event or a reader: collect soon, also with no page open.
@@ -125,7 +128,15 @@ struct Loop {
 
 impl Loop {
     fn new(works: Works) -> Loop {
-        Loop { works, dirty_since: None, owed: false, last: None, cost: Duration::ZERO, tick_at: Instant::now(), due_by_clock: None }
+        Loop {
+            works,
+            dirty_since: None,
+            owed: false,
+            last: None,
+            cost: Duration::ZERO,
+            tick_at: Instant::now(),
+            due_by_clock: None,
+        }
     }
 
     fn run(mut self, wakes: &Receiver<Wake>) {

@@ -1,3 +1,5 @@
-//! What makes the board move: the published snapshot and those who wait for the next one.
+//! What makes the board move: the scan loop, the published snapshot and those who wait for the next one.
 
+pub mod keeper;
 pub mod publish;
+pub mod scan;

@@ -58,6 +58,8 @@ pub struct Publisher {
     collect: Collect,
     collection: Mutex<()>,
     snapshots: Mutex<Snapshots>,
+    /// Told whenever a stream client came or went.
+    on_watchers: std::sync::OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
 /// A poisoned lock only says that another thread panicked; what it guards is replaced whole, so it is still sound.
@@ -80,6 +82,7 @@ impl Publisher {
                 clients: Vec::new(),
                 closed: false,
             }),
+            on_watchers: std::sync::OnceLock::new(),
         }
     }
 
@@ -150,6 +153,17 @@ impl Publisher {
         lock(&self.snapshots).clients.len()
     }
 
+    /// Names whom to tell when a stream client came or went; the first call counts.
+    pub fn on_watchers(&self, tell: impl Fn() + Send + Sync + 'static) {
+        drop(self.on_watchers.set(Box::new(tell)));
+    }
+
+    fn watchers_changed(&self) {
+        if let Some(tell) = self.on_watchers.get() {
+            tell();
+        }
+    }
+
     /// A place on the list of those told about new revisions; `None` when eight have one or the server stops (SSE-008).
     pub fn subscribe(self: &Arc<Self>) -> Option<Subscription> {
         let mut snapshots = lock(&self.snapshots);
@@ -159,6 +173,8 @@ impl Publisher {
         let current = snapshots.variants.first().and_then(Option::as_ref).map(|entry| entry.revision);
         let mailbox = Arc::new(Mailbox { slot: Mutex::new((current, false)), filled: Condvar::new() });
         snapshots.clients.push(mailbox.clone());
+        drop(snapshots);
+        self.watchers_changed();
         Some(Subscription { publisher: self.clone(), mailbox })
     }
 
@@ -257,6 +273,7 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         lock(&self.publisher.snapshots).clients.retain(|client| !Arc::ptr_eq(client, &self.mailbox));
+        self.publisher.watchers_changed();
     }
 }
 

@@ -69,7 +69,11 @@ impl Scanner {
             if let Some(collected) = collected {
                 status.degrades = collected.degrades;
                 if lost && status.discovered {
-                    status.degrades.push(Degrade { code: Code::WatchLost, source: reader.key.as_str().into(), count: None });
+                    status.degrades.push(Degrade {
+                        code: Code::WatchLost,
+                        source: reader.key.as_str().into(),
+                        count: None,
+                    });
                 }
                 findings.source.rows.extend(collected.rows);
                 let bounded = |(path, why): (String, String)| (path, bound(&why));
@@ -169,7 +173,10 @@ mod tests {
                 Box::new(move || {
                     let _ = &made;
                     let first = MADE.fetch_add(1, Ordering::SeqCst) == 0;
-                    Box::new(Fake { key: Key::Pi, behave: if first { || panic!("planted") } else { || Ok(one(Key::Pi)) } })
+                    Box::new(Fake {
+                        key: Key::Pi,
+                        behave: if first { || panic!("planted") } else { || Ok(one(Key::Pi)) },
+                    })
                 }),
             ),
         ];
