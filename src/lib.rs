@@ -4,6 +4,8 @@
 //!
 //! - [`config`]: every limit, window and cap, with its unit
 //! - [`counters`]: every refusal, bound and fault by name
+//! - [`env`](mod@env): the environment, read once; [`roots`]: where each harness keeps its store
+//! - [`settings`]: what was typed and what it means, from one table of flags
 //! - [`text`]: pure text rules: safe text, redaction, clipping, prompts, durations
 //! - [`surface`]: the audit tree, the only code that opens, writes, spawns, listens or connects
 //! - [`model`]: what a harness reports about a session, and the pure rules over it (time, turns, loops, identity)
@@ -17,19 +19,23 @@
 //! - [`cli`]: flags, one-shot commands, start and stop
 
 pub mod board;
+pub mod cli;
 pub mod config;
 pub mod counters;
+pub mod env;
 pub mod harness;
 pub mod http;
 pub mod live;
 pub mod model;
+pub mod roots;
+pub mod settings;
 pub mod surface;
 pub mod text;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Runs the role that the arguments name.
-pub fn run(_args: Vec<OsString>) -> ExitCode {
-    ExitCode::SUCCESS
+/// Runs the role that the arguments, the program's own name first, name.
+pub fn run(args: Vec<OsString>) -> ExitCode {
+    cli::run(args, env::Env::capture())
 }

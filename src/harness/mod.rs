@@ -3,6 +3,7 @@
 
 pub mod identity;
 pub mod line;
+pub mod registry;
 pub mod tail;
 pub mod tree;
 

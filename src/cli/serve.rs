@@ -1,0 +1,117 @@
+//! Serves until stopped: the readers, the scan loop, the routes and the listener put together, and taken down in the
+//! one order that holds (LIFE-005, LIFE-070).
+
+use super::shutdown::{self, Step};
+use super::start::{Serving, Start, begin, record, say_url};
+use super::{Context, FAILED, OK, features, instance, say};
+use crate::counters::Counters;
+use crate::http::app::{App, STREAM_HEARTBEAT, Setup, Shutdown};
+use crate::http::gate::HostMode;
+use crate::live::keeper::{Keeper, Wake, Works, channel_to_loop};
+use crate::live::publish::Publisher;
+use crate::live::scan::Scanner;
+use crate::model::time::system_clock;
+use crate::surface::bind::Host;
+use crate::surface::listen::{Limits, Server};
+use crate::surface::signal::{self, Cause};
+use crate::surface::watch::Watch;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Longest the scan loop may take to end, and replies under way to finish.
+const LOOP_END: Duration = Duration::from_secs(5);
+const REPLIES_END: Duration = Duration::from_millis(500);
+
+/// Binds the port and serves until a signal, a request or a failure ends it.
+pub fn serve(context: Context) -> ExitCode {
+    match begin(&context) {
+        Start::Exit(code) => ExitCode::from(code),
+        Start::Serve(serving) => match run(&context, serving) {
+            Ok(()) => ExitCode::from(OK),
+            Err(why) => {
+                say(&why);
+                ExitCode::from(FAILED)
+            }
+        },
+    }
+}
+
+fn run(context: &Context, serving: Serving) -> Result<(), String> {
+    let (waiter, stopper) = signal::install(serving.detached).map_err(|e| format!("could not take signals: {e}"))?;
+    let settings = &context.settings;
+    let clock = system_clock();
+    let counters = Arc::new(Counters::new());
+    let (waker, wakes) = channel_to_loop();
+
+    let collecting = waker.clone();
+    let publisher =
+        Arc::new(Publisher::new(context.started, clock.clone(), Arc::new(move |all| collecting.collect(all))));
+    let watching = waker.clone();
+    publisher.on_watchers(move || watching.wake(Wake::Watchers));
+
+    let parts = features::Parts::new(context, &clock, &publisher, &waker);
+    let noticing = waker.clone();
+    let watch = Watch::start(move || noticing.wake(Wake::Dirty));
+    let faults = Arc::clone(&counters);
+    let works = Works {
+        scanner: Scanner::new(parts.makes(context), watch),
+        lanes: parts.lanes(),
+        publisher: Arc::clone(&publisher),
+        clock: clock.clone(),
+        window_hours: settings.window_hours,
+        fault: Arc::new(move |boundary| faults.bump_in("panic", boundary)),
+        say: Arc::new(|line| say(line)),
+    };
+    let keeper = Keeper::start(works, waker, wakes).map_err(|e| format!("could not start the scan loop: {e}"))?;
+
+    let stopping = stopper.clone();
+    let app = App::new(Setup {
+        port: settings.port,
+        mode: match settings.host {
+            Host::Loopback => HostMode::Loopback,
+            Host::Any => HostMode::Wide,
+        },
+        started: context.started,
+        clock,
+        publisher: Arc::clone(&publisher),
+        counters,
+        focus_token: None,
+        terminal: false,
+        shutdown: Shutdown { quieten: Arc::new(|| {}), stop: Arc::new(move || stopping.stop(Cause::Requested)) },
+        refresh_usage: None,
+        heartbeat: STREAM_HEARTBEAT,
+    });
+    let app = parts.routes(app);
+    let server = Server::start(serving.listener, Arc::new(app), Limits::default())
+        .map_err(|e| format!("could not serve on the bound port: {e}"))?;
+    let server = Mutex::new(server);
+
+    say_url(context);
+    record(context, None);
+    if let Some(announce) = serving.announce {
+        announce.ready(std::process::id());
+    }
+    if let Cause::Failed(why) = waiter.wait() {
+        say(&why);
+    }
+    shutdown::run(vec![
+        Step::new("end the scan loop", || {
+            keeper.stop(LOOP_END);
+            Ok(())
+        }),
+        Step::new("close the event streams", || {
+            publisher.close();
+            Ok(())
+        }),
+        Step::new("remove the state file", || {
+            instance::remove(&context.place, settings.port).map(drop).map_err(|e| e.to_string())
+        }),
+        Step::new("close the listener", || {
+            server.lock().unwrap_or_else(PoisonError::into_inner).stop(REPLIES_END);
+            signal::listener_closed();
+            Ok(())
+        }),
+    ]);
+    Ok(())
+}
