@@ -3,7 +3,6 @@
 use super::Context;
 use crate::board::{Lane, Row, Top, Variant};
 use crate::harness::registry;
-use crate::http::app::App;
 use crate::live::keeper::Waker;
 use crate::live::publish::Publisher;
 use crate::live::scan::Make;
@@ -26,18 +25,13 @@ impl Parts {
     }
 
     /// The readers of this run's stores.
-    pub fn makes(&self, context: &Context) -> Vec<(Key, Make)> {
+    pub fn makes(context: &Context) -> Vec<(Key, Make)> {
         registry::makes(&context.roots, Path::new(&context.env.home()))
     }
 
     /// The lanes in the order in which they have their say.
     pub fn lanes(&self) -> Vec<Arc<dyn Lane>> {
         self.lanes.clone()
-    }
-
-    /// The app with every feature's routes.
-    pub fn routes(&self, app: App) -> App {
-        app
     }
 }
 

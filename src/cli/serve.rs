@@ -55,13 +55,13 @@ fn run(context: &Context, serving: Serving) -> Result<(), String> {
     let watch = Watch::start(move || noticing.wake(Wake::Dirty));
     let faults = Arc::clone(&counters);
     let works = Works {
-        scanner: Scanner::new(parts.makes(context), watch),
+        scanner: Scanner::new(features::Parts::makes(context), watch),
         lanes: parts.lanes(),
         publisher: Arc::clone(&publisher),
         clock: clock.clone(),
         window_hours: settings.window_hours,
         fault: Arc::new(move |boundary| faults.bump_in("panic", boundary)),
-        say: Arc::new(|line| say(line)),
+        say: Arc::new(say),
     };
     let keeper = Keeper::start(works, waker, wakes).map_err(|e| format!("could not start the scan loop: {e}"))?;
 
@@ -82,7 +82,6 @@ fn run(context: &Context, serving: Serving) -> Result<(), String> {
         refresh_usage: None,
         heartbeat: STREAM_HEARTBEAT,
     });
-    let app = parts.routes(app);
     let server = Server::start(serving.listener, Arc::new(app), Limits::default())
         .map_err(|e| format!("could not serve on the bound port: {e}"))?;
     let server = Mutex::new(server);
