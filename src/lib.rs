@@ -16,12 +16,14 @@
 //! - [`lanes`]: features that act, one module each, each with its off switch
 //! - [`http`]: gate, routes, event stream, page
 //! - [`forward`] and [`mcp`]: the clients a harness starts
+//! - [`demo`]: the invented home of `--demo`
 //! - [`cli`]: flags, one-shot commands, start and stop
 
 pub mod board;
 pub mod cli;
 pub mod config;
 pub mod counters;
+pub mod demo;
 pub mod env;
 pub mod harness;
 pub mod http;

@@ -2,26 +2,36 @@
 
 use super::Context;
 use crate::board::{Lane, Row, Top, Variant};
+use crate::demo::{self, Demo};
 use crate::harness::registry;
 use crate::live::keeper::Waker;
 use crate::live::publish::Publisher;
 use crate::live::scan::Make;
 use crate::model::Key;
 use crate::model::time::Clock;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Everything that is switched on in this run.
 pub struct Parts {
     lanes: Vec<Arc<dyn Lane>>,
+    /// The playing demo; it ends with the parts.
+    _demo: Option<Demo>,
 }
 
 impl Parts {
-    /// Makes the parts; reads nothing.
-    pub fn new(context: &Context, _clock: &Clock, _publisher: &Arc<Publisher>, _waker: &Waker) -> Parts {
+    /// Makes the parts; reads nothing. Fails only when the demo's home cannot be written.
+    pub fn new(context: &Context, clock: &Clock, _publisher: &Arc<Publisher>, _waker: &Waker) -> io::Result<Parts> {
         let settings = &context.settings;
         let flags = Flags { observer_model: settings.observer_model_enabled(), unasked: settings.unasked_enabled() };
-        Parts { lanes: vec![Arc::new(flags)] }
+        let mut lanes: Vec<Arc<dyn Lane>> = vec![Arc::new(flags)];
+        let mut demo = None;
+        if let Some(private) = &context.private {
+            demo = Some(Demo::start(private.place().clone(), clock.clone())?);
+            lanes.push(Arc::new(demo::Marked));
+        }
+        Ok(Parts { lanes, _demo: demo })
     }
 
     /// The readers of this run's stores.

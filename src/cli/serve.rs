@@ -50,7 +50,8 @@ fn run(context: &Context, serving: Serving) -> Result<(), String> {
     let watching = waker.clone();
     publisher.on_watchers(move || watching.wake(Wake::Watchers));
 
-    let parts = features::Parts::new(context, &clock, &publisher, &waker);
+    let parts = features::Parts::new(context, &clock, &publisher, &waker)
+        .map_err(|e| format!("the demo's home could not be written: {e}"))?;
     let noticing = waker.clone();
     let watch = Watch::start(move || noticing.wake(Wake::Dirty));
     let faults = Arc::clone(&counters);

@@ -14,6 +14,7 @@
 
 pub mod bind;
 pub mod daemon;
+pub mod invent;
 pub mod listen;
 pub mod localtime;
 pub mod loopback;
