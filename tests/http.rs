@@ -5,8 +5,12 @@
 
 #[path = "http/board.rs"]
 mod board;
+#[path = "http/corpus.rs"]
+mod corpus;
 #[path = "http/engine.rs"]
 mod engine;
+#[path = "http/hostile.rs"]
+mod hostile;
 #[path = "http/routes.rs"]
 mod routes;
 #[path = "http/stream.rs"]

@@ -32,7 +32,6 @@ pub enum Feature {
     AskPoll,
     AskWithdraw,
     Answer,
-    Lane,
     Session,
     ProjectContext,
     Observe,

@@ -4,6 +4,8 @@ use super::board::{Answer, Board, Plan, eventually, finish};
 use cargento::surface::listen::Limits;
 use std::io::Write;
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 const HEALTH: &[u8] = b"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
@@ -189,8 +191,11 @@ fn http_001_trust_053_silent_connections_give_way_and_a_client_that_speaks_is_se
 fn http_001_bodies_that_never_come_give_way_too_and_work_does_not() {
     let (release, wait) = std::sync::mpsc::channel::<()>();
     let wait = std::sync::Mutex::new(wait);
+    let working = Arc::new(AtomicUsize::new(0));
+    let counted = working.clone();
     let shape = move |app: cargento::http::App| {
         app.on(cargento::http::Feature::Observe, move |_| {
+            counted.fetch_add(1, Ordering::SeqCst);
             let _ = wait.lock().unwrap().recv();
             cargento::http::Reply::json(200, &1)
         })
@@ -207,11 +212,10 @@ fn http_001_bodies_that_never_come_give_way_too_and_work_does_not() {
     board.settle();
     let mut busy: Vec<_> =
         (0..8).map(|_| open(&board, b"GET /api/observe HTTP/1.1\r\nHost: localhost\r\n\r\n")).collect();
-    eventually("eight at work", || board.server.lock().unwrap().connections() == 8);
-    // Eight connections may still be in the middle of their heads.
-    eventually("a newcomer to be told", || board.send(HEALTH).status == 503);
+    eventually("eight at work", || working.load(Ordering::SeqCst) == 8);
+    assert_eq!(board.send(HEALTH).status, 503, "nobody can be spared");
     drop(release);
-    assert!(busy.iter_mut().map(finish).filter(|reply| reply.status == 200).count() >= 7);
+    assert!(busy.iter_mut().map(finish).filter(|reply| reply.status == 200).count() == 8);
 }
 
 #[test]

@@ -93,6 +93,35 @@ fn gate_015_a_wide_bind_admits_literals_and_keeps_names_out() {
     assert_eq!(board.ask("GET", "/api/data", &[("Host", &own), ("Sec-Fetch-Site", "cross-site")], b"").status, 403);
 }
 
+/// An address of this machine that is not loopback; nothing is sent to find it.
+fn own_address() -> Option<std::net::IpAddr> {
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0").ok()?;
+    socket.connect("192.0.2.1:9").ok()?;
+    socket.local_addr().ok().map(|a| a.ip()).filter(|ip| !ip.is_loopback() && !ip.is_unspecified())
+}
+
+#[test]
+fn gate_008_015_from_another_address_the_loopback_routes_stay_shut() {
+    let Some(address) = own_address() else { return };
+    let board = Plan { mode: HostMode::Wide, ..Plan::default() }.board();
+    let ask = |method: &str, path: &str, more: &str| {
+        let mut stream = std::net::TcpStream::connect((address, board.port)).unwrap();
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nX-Forwarded-For: 127.0.0.1\r\n{more}\r\n");
+        std::io::Write::write_all(&mut stream, head.as_bytes()).unwrap();
+        super::board::finish(&mut stream).status
+    };
+    for (method, path) in [("GET", "/assets/xterm.js"), ("POST", "/api/reading"), ("POST", "/api/reading/cancel")] {
+        let moved = board.moved(|| assert_eq!(ask(method, path, ""), 403, "{method} {path}"));
+        assert_eq!(moved, [("gate.peer", 1)].into());
+    }
+    assert_eq!(
+        (ask("GET", "/", ""), ask("GET", "/assets/app.js", ""), ask("GET", "/api/data?usage=1", "")),
+        (200, 200, 200)
+    );
+    assert_eq!(board.quota_asked.load(Ordering::SeqCst), 0, "USE-076");
+    assert_eq!(ask("GET", "/", "Sec-Fetch-Site: cross-site\r\n"), 403);
+}
+
 #[test]
 fn http_005_021_other_methods_are_501_and_other_paths_404() {
     let board = Board::new();
