@@ -75,7 +75,7 @@ fn tripwires(context: &Context) -> Tripwires {
         match context.place.read(NAME, TRIPWIRES_READ_CAP_BYTES) {
             Ok(None) => None,
             Ok(Some(bytes)) => match serde_json::from_slice::<Value>(&bytes) {
-                Ok(document) if document["v"] == 1 && document["rules"].is_array() => None,
+                Ok(document) if is_rule_store(&document) => None,
                 Ok(_) => Some("not a store of stage conditions".to_owned()),
                 Err(error) => Some(excerpt(&error)),
             },
@@ -83,6 +83,10 @@ fn tripwires(context: &Context) -> Tripwires {
         }
     };
     Tripwires { path: context.place.path(NAME).to_string_lossy().into_owned(), error }
+}
+
+fn is_rule_store(document: &Value) -> bool {
+    document.get("v").and_then(Value::as_u64) == Some(1) && document.get("rules").is_some_and(Value::is_array)
 }
 
 /// An error's text as a report may hold it: redacted, then bounded with a visible mark.
