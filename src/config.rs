@@ -192,6 +192,8 @@ pub const ANNOTATION_MAX_REVISIONS: usize = 16;
 pub const ANNOTATION_TEXT_CAP_CHARS: usize = 240;
 /// Body of `POST /api/annotate` and `POST /api/reading`, bytes.
 pub const ANNOTATION_BODY_CAP_BYTES: usize = 12_288;
+/// Longest wait for the annotation store's lock, seconds.
+pub const ANNOTATION_LOCK_WAIT_SEC: f64 = 10.0;
 /// Unasked checks of one session.
 pub const UNASKED_SESSION_CAP: usize = 3;
 /// Unasked checks a day.

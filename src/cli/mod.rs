@@ -6,7 +6,9 @@ mod daemon;
 #[cfg(windows)]
 #[path = "daemon_windows.rs"]
 mod daemon;
+mod diagnose;
 mod features;
+mod forget;
 pub mod health;
 pub mod instance;
 mod say;
@@ -69,10 +71,8 @@ fn dispatch(settings: Settings, env: Env) -> ExitCode {
         }
     };
     match one_shot {
-        Some(OneShot::Diagnose | OneShot::Forget) => {
-            say("not part of this build");
-            ExitCode::from(FAILED)
-        }
+        Some(OneShot::Diagnose) => ExitCode::from(diagnose::diagnose(&context, features::Parts::makes(&context))),
+        Some(OneShot::Forget) => ExitCode::from(forget::forget(&context)),
         Some(OneShot::Stop) => ExitCode::from(stop::stop(&context)),
         Some(OneShot::Status) => ExitCode::from(status::status(&context)),
         None => serve::serve(context),

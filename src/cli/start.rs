@@ -4,11 +4,10 @@
 use super::{Context, FAILED, daemon, instance, say};
 use crate::config::DAEMON_LOG_TAIL_BYTES;
 use crate::env::DETACHED;
-use crate::surface::bind::{BindError, bind};
+use crate::surface::bind::{BindError, Listener, bind};
 use crate::surface::daemon::{Announce, inherit};
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::net::TcpListener;
 use std::path::Path;
 
 /// What a start comes to.
@@ -23,7 +22,7 @@ pub enum Start {
 #[derive(Debug)]
 pub struct Serving {
     /// The bound listener.
-    pub listener: TcpListener,
+    pub listener: Listener,
     /// Whether this is a daemon: it ignores SIGHUP.
     pub detached: bool,
     /// Where to say that it serves, once it does: a starter waits for it.
@@ -60,7 +59,7 @@ pub fn begin(context: &Context) -> Start {
 }
 
 /// The listener, or the exit code after the reason was printed.
-pub(super) fn bound(context: &Context) -> Result<TcpListener, u8> {
+pub(super) fn bound(context: &Context) -> Result<Listener, u8> {
     let settings = &context.settings;
     match bind(settings.host, settings.port) {
         Ok((listener, warning)) => {

@@ -244,7 +244,7 @@ impl Script {
     fn helper_step(&self, now: f64) -> io::Result<()> {
         let p = &cast::CHECKOUT;
         let [first, second, _] = cast::HELPERS;
-        let (file, _, line) = if self.step / 7 % 2 == 0 { first } else { second };
+        let (file, _, line) = if (self.step / 7).is_multiple_of(2) { first } else { second };
         let said = json!([{"type": "text", "text": line}]);
         let dir = format!("{}/subagents", claude_file(p).trim_end_matches(".jsonl"));
         self.append(&format!("{dir}/{file}.jsonl"), &[r::claude_assistant(p.id, p.cwd, now, &said, 70, true)])

@@ -6,6 +6,9 @@ use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::time::{Duration, Instant};
 
+/// A bound listener, to be handed on to the engine.
+pub use std::net::TcpListener as Listener;
+
 /// Where the listener may bind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Host {
