@@ -1,0 +1,6 @@
+// Intent log.
+import { html } from './part-base.js';
+
+export default function View() {
+  return html`<h1 class="h1" tabindex="-1">Intent log</h1>`;
+}

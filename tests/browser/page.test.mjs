@@ -1,0 +1,447 @@
+// The page in a browser, against the stand-in server: what a reader sees, keeps and can do.
+import { after, before, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+import { browser, program } from './chrome.mjs';
+import { fake } from './fake.mjs';
+import { agent, broken, crowd, harnesses, hostile, morning, payload, row, task } from './payloads.mjs';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const NOW = 1_790_000_000;
+const is = assert.deepEqual;
+const VIEWS = ['#n=sessions', '#n=projects', '#n=attention', '#n=intent', '#n=project:acme%2Fshop', '#n=session:acme%2Fshop:claude:27d10654'];
+let chrome;
+let server;
+let page;
+let faults;
+
+async function open(place = '#n=sessions', body = morning(NOW)) {
+  server.fail(null);
+  server.set(body);
+  server.requests.length = 0;
+  server.replies.clear();
+  await page.goto('about:blank');
+  faults.length = 0;
+  await page.goto(server.url + place);
+  await page.waitForSelector('main:not([aria-busy])');
+}
+
+/** Publishes a board and waits until the page has drawn it. */
+async function publish(body) {
+  const asked = () => server.requests.filter((r) => r.path === '/api/data').length;
+  const n = asked();
+  server.set(body);
+  for (let i = 0; i < 100 && asked() === n; i += 1) await new Promise((d) => setTimeout(d, 20));
+  await page.waitForFunction(() => new Promise((d) => requestAnimationFrame(() => requestAnimationFrame(() => d(true)))));
+}
+
+const watched = (p) => {
+  p.on('pageerror', (e) => faults.push(`error: ${e.message}`));
+  p.on('console', (m) => m.type() === 'error' && !/ERR_|50\d|40\d/.test(m.text()) && faults.push(`console: ${m.text()}`));
+  p.on('request', (r) => { if (!r.url().startsWith(server.url) && !/^(about|data|blob):/.test(r.url())) faults.push(`left the origin: ${r.url()}`); });
+  return p.addInitScript(() => document.addEventListener('securitypolicyviolation', (e) => console.error(`CSP ${e.violatedDirective} ${e.blockedURI}`)));
+};
+
+if (!program) test('no browser is installed', { skip: true }, () => {});
+else {
+  before(async () => {
+    faults = [];
+    server = await fake({ payload: morning(NOW) });
+    chrome = await browser();
+    await chrome.context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url });
+    page = await chrome.context.newPage();
+    await watched(page);
+  });
+  after(async () => {
+    await chrome?.close();
+    await server?.close();
+  });
+
+  test('UI-004 UI-007 UI-015 every view draws, breaks no policy and stays at home', async () => {
+    for (const place of VIEWS) {
+      await open(place);
+      await page.waitForSelector('main h1');
+      is(faults, [], place);
+      const view = place.slice(3).split(':')[0];
+      assert.equal(await page.getAttribute('main', 'data-view'), view);
+      assert.equal(await page.locator('h1').count(), 1, place);
+    }
+  });
+
+  test('UI-015 UI-106 a row carries its hooks, marks, controls and facts', async () => {
+    await open();
+    const rows = await page.$$eval('[data-row]', (l) => l.map((n) => [n.dataset.row, n.dataset.state]));
+    is(rows.slice(0, 2), [['claude:27d10654', 'needs_input'], ['codex:0199f2c4-7a11-7e02-9c55-0a6f3b1d2e4f', 'needs_input']]);
+    const text = (i) => page.locator('[data-row]').nth(i).innerText();
+    const first = await text(0);
+    for (const words of ['NEEDS INPUT', 'Fix checkout totals', 'Drift · 5m', 'read revision 3, 4 is current', 'GOAL · YOUR WORDS', 'Ship the retry queue', 'COPY COMMAND', 'RAISE', 'COPY ID', '412/m', '2 of 4 tasks', 'reviewer', 'stopped', 'by planner', 'Run the migration against staging before the tax tests?', '27d10654']) assert.ok(first.replaceAll(/\s+/g, ' ').includes(words), `${words} in ${first}`);
+    assert.match(await page.locator('[data-row]').nth(0).innerText(), /3 sessions share this display label/);
+    const third = await text(2);
+    for (const words of ['LONG TURN', 'LOOP', 'FIRST OFFICER', '21m into turn · 6m estimated remaining', 'Drop the old table', 'No reported block']) assert.ok(third.includes(words), `${words} in ${third}`);
+    assert.ok((await text(3)).includes('Read by scanning: no turn end can be observed here'));
+    assert.ok((await text(4)).includes('Source not fully read: token accounting'));
+    assert.ok((await text(4)).includes('Token rate not reported'));
+    for (const fact of ['now', 'next', 'blocked', 'where', 'goal']) assert.ok(await page.locator(`[data-row] [data-fact=${fact}]`).count(), fact);
+    is(await page.$$eval('[data-group]', (l) => l.map((n) => n.dataset.group)), ['active', 'history']);
+    const past = await page.locator('[data-group=history]').innerText();
+    for (const words of ['Stop observed with uncommitted work', '3 changed entries', 'Stop observed; git state clean', 'Session reported its own end, ended 5h 16m ago', 'Title not published', 'QUIET', 'ENDED']) assert.ok(past.includes(words), words);
+  });
+
+  test('UI-031 UI-032 UI-033 the header says who runs, who waits and what was found', async () => {
+    await open();
+    const head = await page.innerText('header');
+    assert.match(head.replace(/\s+/g, ' '), /3 running · ?6 subagents observed|3 running 6 subagents observed/);
+    assert.equal(await page.innerText('[data-act=blocks]'), '2 reported blocks');
+    assert.match(await page.title(), /^\(2\) Cargento — Sessions$/);
+    assert.match(await page.getAttribute('link[rel=icon]', 'href'), /icon-wait/);
+    const chips = await page.$$eval('.hx-wide li', (l) => l.map((n) => n.querySelector('.sr').textContent));
+    is([chips.length, chips[0], chips[3], chips[8]], [10, 'Claude, 4 sessions', 'Gemini, not discovered', 'Goose, 0 sessions, read error: OperationalError: database is locked']);
+    await publish(payload(NOW + 5, []));
+    assert.equal(await page.locator('[data-act=blocks]').count(), 0);
+    assert.equal(await page.title(), 'Cargento — Sessions');
+  });
+
+  test('UI-008 UI-010 UI-011 hostile text is text, and wrong types break nothing', async () => {
+    for (const scene of [hostile, broken]) {
+      await open('#n=sessions', scene(NOW));
+      is(await page.locator('main img, main script, main iframe').count(), 0);
+      is(faults, []);
+    }
+    await open('#n=sessions', hostile(NOW));
+    assert.ok((await page.innerText('main')).includes('<img src=x onerror=alert(1)>'));
+    is(await page.$$eval('.row-link', (l) => l.filter((n) => !n.querySelector('bdi')).length), 0);
+    is(await page.$$eval('[id]', (l) => l.filter((n) => /img|script|xxx/.test(n.id)).length), 0);
+    is(await page.locator('[data-act=copy-command]').count(), 0);
+    is(await page.$$eval('a[href]', (l) => l.map((n) => n.getAttribute('href')).filter((h) => !/^(#n=|#main$|\/assets\/licenses\.txt|\?all=1)/.test(h))), []);
+  });
+
+  test('UI-020 UI-023 UI-024 routes come from the fragment, and back and reload keep them', async () => {
+    await open('#n=nonsense');
+    assert.equal(await page.evaluate(() => location.hash), '#n=sessions');
+    await page.click('.row-link >> nth=1');
+    await page.waitForSelector('[data-view=session]');
+    assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H1');
+    await page.goBack();
+    await page.waitForSelector('[data-view=sessions]');
+    assert.equal(await page.evaluate(() => document.activeElement.className), 'row-link', 'focus returns to the link');
+    await page.goForward();
+    await page.waitForSelector('[data-view=session]');
+    await page.reload();
+    await page.waitForSelector('[data-view=session]');
+    await page.goto(`${server.url}#n=project:acme%2Fshop:claude%3A27d10654:held-to`);
+    await page.waitForFunction(() => location.hash === '#n=session:acme%2Fshop:claude:27d10654');
+  });
+
+  test('UI-026 all=1 is asked for, shown, and removed', async () => {
+    await open('?all=1#n=sessions');
+    assert.ok(server.requests.some((r) => r.path === '/api/data' && r.query === '?all=1'));
+    await page.click('[data-act=all-off]');
+    await page.waitForFunction(() => !document.querySelector('[data-act=all-off]') && location.search === '');
+    await page.waitForTimeout(100);
+    assert.equal(server.requests.filter((r) => r.path === '/api/data').at(-1).query, '');
+  });
+
+  test('UI-041 UI-207 no request carries usage=1 until the reader agrees', async () => {
+    await open();
+    await page.waitForSelector('[data-act=consent-yes]');
+    assert.ok(server.requests.every((r) => !r.query.includes('usage')));
+    await page.click('[data-act=consent-yes]');
+    await page.waitForSelector('[data-act=consent-switch]');
+    await page.waitForTimeout(100);
+    assert.equal(server.requests.filter((r) => r.path === '/api/data').at(-1).query, '?usage=1');
+    await page.click('[data-act=consent-switch]');
+    await page.waitForTimeout(100);
+    assert.equal(server.requests.filter((r) => r.path === '/api/data').at(-1).query, '');
+    await page.evaluate(() => localStorage.clear());
+  });
+
+  test('UI-047 LOOK-036 two failures say stalled, nothing is hidden, and recovery clears it', async () => {
+    await open();
+    server.fail('500');
+    await page.evaluate(() => 0);
+    server.set(morning(NOW + 1));
+    await page.waitForTimeout(300);
+    assert.equal(await page.locator('[data-state=stalled]').count(), 0, 'one failure says nothing');
+    server.set(morning(NOW + 1));
+    await page.waitForSelector('[data-state=stalled]');
+    assert.match(await page.innerText('[data-state=stalled]'), /2 refreshes failed in a row.*may be stale.*last updated at.*every 20s/s);
+    assert.ok(await page.locator('main[data-stale]').count());
+    assert.equal(await page.locator('[data-row]').count(), 9);
+    server.fail(null);
+    await page.click('[data-act=retry]');
+    await page.waitForSelector('[data-state=stalled]', { state: 'detached' });
+    assert.equal(await page.locator('main[data-stale]').count(), 0);
+  });
+
+  test('UI-047 without any payload the banner says that none arrived', async () => {
+    await page.goto('about:blank');
+    server.fail('drop');
+    await page.goto(`${server.url}#n=sessions`);
+    await page.waitForSelector('.skeleton');
+    assert.equal(await page.getAttribute('main', 'aria-busy'), 'true');
+    assert.doesNotMatch(await page.innerText('main'), /\b0\b/);
+    server.set(morning(NOW));
+    await page.waitForSelector('[data-state=stalled]');
+    assert.match(await page.innerText('[data-state=stalled]'), /No data was received in this tab/);
+    server.fail(null);
+  });
+
+  test('UI-049 UI-050 focus stays on the same control when its row moves, and finds a neighbour when it goes', async () => {
+    await open();
+    const second = page.locator('[data-row^="codex:0199f2c4"]');
+    await second.locator('[data-act=copy-command]').focus();
+    await page.evaluate(() => { window.kept = document.querySelector('[data-row^="codex:0199f2c4"]'); });
+    const moved = morning(NOW + 5);
+    [moved.sessions[0], moved.sessions[1]] = [moved.sessions[1], moved.sessions[0]];
+    moved.sessions.splice(0, 0, row('claude', 'newcomer', { state: 'needs_input', title: 'Newcomer' }));
+    moved.sessions[1].state_detail = 'Permission: network';
+    await publish(moved);
+    assert.equal((await page.$$eval('[data-row]', (l) => l.map((n) => n.dataset.row)))[0], 'claude:newcomer');
+    is(await page.evaluate(() => [document.activeElement.dataset.act, document.activeElement.closest('[data-row]') === window.kept, window.kept.isConnected]), ['copy-command', true, true]);
+    moved.sessions[1].resume_id = null;
+    moved.generated += 5;
+    await publish(moved);
+    assert.equal(await page.evaluate(() => document.activeElement.className), 'row-link');
+    await page.locator('[data-row="claude:newcomer"] .row-link').focus();
+    moved.sessions.shift();
+    await publish(moved);
+    assert.equal(await page.evaluate(() => document.activeElement.closest('[data-group]')?.dataset.group), 'active');
+    assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H2');
+  });
+
+  test('UI-049 open disclosures, tasks and the page position survive a revision', async () => {
+    await open();
+    await page.click('summary:has-text("How rows are split")');
+    await page.click('[data-row="claude:27d10654"] [data-act=tasks]');
+    await page.evaluate(() => scrollTo(0, 300));
+    await page.waitForTimeout(300);
+    const next = morning(NOW + 5);
+    next.sessions[2].state_detail = 'another';
+    await publish(next);
+    assert.ok(await page.locator('details[open] >> text=Waiting sessions come first').count());
+    assert.match(await page.innerText('.row-open'), /Run the tax tests/);
+    assert.equal(await page.evaluate(() => scrollY), 300);
+    await page.goto(`${server.url}#n=attention`);
+    await page.goto(`${server.url}#n=sessions`);
+    await page.waitForSelector('.row-open');
+  });
+
+  test('UI-110 tasks open in place with their words, and Codex steps carry no age', async () => {
+    const codex = row('codex', 'cx1', { state: 'working', title: 'x', eta_h: '5m', tasks: [task('Step', 'in_progress', { elapsed_h: '9m' })] });
+    await open('#n=sessions', payload(NOW, [codex, row('claude', 'cl1', { state: 'working', title: 'y', eta_h: '5m', tasks: [task('Step', 'completed', { elapsed_h: '9m', updated_ago: '2m ago' })] })]));
+    for (const key of ['codex:cx1', 'claude:cl1']) await page.click(`[data-row="${key}"] [data-act=tasks]`);
+    const [a, b] = await page.$$eval('.row-open', (l) => l.map((n) => n.innerText)).then((l) => l.sort((x, y) => x.length - y.length));
+    assert.doesNotMatch(a, /9m|remaining/);
+    assert.match(b, /done[\s\S]*9m[\s\S]*updated 2m ago[\s\S]*est\. remaining 5m/);
+  });
+
+  test('UI-176 UI-178 copy and raise name their result in place, and one raise at a time', async () => {
+    await open();
+    await page.click('[data-row="claude:27d10654"] [data-act=copy-command]');
+    await page.waitForSelector('[data-row="claude:27d10654"] [data-act=copy-command][data-cue=copied]');
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'claude --resume 27d10654-0000-4000-8000-000000000000');
+    assert.equal(await page.innerText('#polite'), 'Resume command copied.');
+    server.replies.set('/api/focus', { body: { focused: true }, delay: 200 });
+    await page.click('[data-act=raise]');
+    assert.equal(await page.getAttribute('[data-act=raise]', 'aria-disabled'), 'true');
+    await page.waitForSelector('[data-act=raise][data-cue=sent]');
+    const asked = server.requests.find((r) => r.path === '/api/focus');
+    is([asked.body, asked.headers['x-cargento-capability']], ['{"harness":"claude","sid":"27d10654"}', 'abc123']);
+    await publish(morning(NOW + 5));
+    assert.equal(await page.getAttribute('[data-act=raise]', 'data-cue'), 'sent', 'the cue survives a redraw');
+    for (const [reply, words] of [[{ body: { focused: false } }, 'No terminal was raised'], [{ status: 429 }, 'too recent'], [{ status: 403 }, 'Reload the page'], [{ drop: true }, 'could not be sent']]) {
+      server.replies.set('/api/focus', reply);
+      await page.click('[data-act=raise]');
+      await page.waitForFunction((w) => document.querySelector('[data-row="claude:27d10654"]').innerText.includes(w), words);
+    }
+  });
+
+  test('UI-177 without a capability in the document nothing can be raised', async () => {
+    const bare = await fake({ payload: morning(NOW), token: '' });
+    const other = await chrome.context.newPage();
+    await other.goto(bare.url);
+    await other.waitForSelector('[data-row]');
+    is([await other.locator('[data-act=raise]').count(), await other.locator('[data-act=copy-command]').count()], [0, 2]);
+    await other.close();
+    await bare.close();
+  });
+
+  test('UI-230 UI-231 keys', async () => {
+    await open();
+    const at = () => page.getAttribute('main', 'data-view');
+    for (const [key, view] of [['a', 'attention'], ['P', 'projects'], ['i', 'intent'], ['s', 'sessions']]) {
+      await page.keyboard.press(key);
+      await page.waitForSelector(`[data-view=${view}]`);
+    }
+    await page.keyboard.press('Control+a');
+    assert.equal(await at(), 'sessions');
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    assert.match(await page.evaluate(() => document.activeElement.closest('[data-row]').dataset.row), /^codex:0199f2c4/);
+    await page.keyboard.press('k');
+    assert.equal(await page.evaluate(() => document.activeElement.closest('[data-row]').dataset.row), 'claude:27d10654');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('[data-view=session]');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('[data-view=project]');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('[data-view=sessions]');
+    await page.keyboard.press('?');
+    assert.ok(await page.locator('[data-menu][open]').count());
+    await page.waitForSelector('text=cargento 0.0.0-fake');
+    await page.keyboard.press('Escape');
+    is([await page.locator('[data-menu][open]').count(), await at()], [0, 'sessions']);
+  });
+
+  test('UI-112 the filter hides, keeps groups and order, and says how many', async () => {
+    await open();
+    await page.keyboard.press('/');
+    await page.keyboard.type('acme/docs claude');
+    is(await page.$$eval('[data-row]:not([hidden])', (l) => l.map((n) => n.dataset.row)), ['claude:9a8b7c6d']);
+    await page.waitForFunction(() => document.querySelector('#polite').textContent === '1 session of 9 match.');
+    assert.match(await page.innerText('[data-group=active] h2'), /\(5\)/i);
+    await publish(morning(NOW + 5));
+    is(await page.evaluate(() => [document.activeElement.value, document.activeElement.selectionStart]), ['acme/docs claude', 16]);
+    await page.keyboard.press('Escape');
+    assert.equal(await page.locator('[data-row][hidden]').count(), 0);
+    assert.equal(await page.getAttribute('main', 'data-view'), 'sessions');
+  });
+
+  test('UI-100 UI-111 UI-112 sentences that stand in for rows', async () => {
+    await open('#n=sessions', payload(NOW, [], { harnesses: harnesses([]) }));
+    assert.match(await page.innerText('main'), /No harness store was found.*cargento --diagnose/s);
+    await open('#n=sessions', payload(NOW, [row('claude', 'a', { title: 'x', state: 'working' })], { cleared: 2 }));
+    assert.match(await page.innerText('main'), /No session has been checked for drift yet; open one to check it\./);
+    assert.match(await page.innerText('main'), /2 sessions marked handled and left out/);
+    await open('#n=sessions', payload(NOW, [row('claude', 'a', { title: 'x', state: 'working', departures: [{ at: NOW, constraint: 'goal' }] })], { annotate: false }));
+    const text = await page.innerText('main');
+    assert.match(text, /Annotations are off for this run/);
+    assert.doesNotMatch(text, /Drift/);
+    assert.equal(await page.locator('[data-act=goal]').count(), 0);
+  });
+
+  test('UI-036 a reset names its store and can be put away', async () => {
+    await open('#n=sessions', { ...morning(NOW), history_reset: 'unreadable', annotate_notice: 'The store of typed words cannot be read.' });
+    assert.match(await page.innerText('[data-reset]'), /local history could not be read/);
+    await page.click('[data-act=dismiss-notice]');
+    assert.equal(await page.locator('[data-reset]').count(), 0);
+    assert.match(await page.innerText('[data-notice=annotations]'), /cannot be read/);
+  });
+
+  test('UI-042 two tabs share one stream, and the other leads when the first closes', async () => {
+    await open();
+    const other = await chrome.context.newPage();
+    await other.goto(server.url);
+    await other.waitForSelector('[data-row]');
+    await page.waitForTimeout(2500);
+    assert.equal(server.streams(), 1);
+    const next = morning(NOW + 60);
+    next.sessions[2].title = 'Heard in both';
+    await publish(next);
+    for (const p of [page, other]) await p.waitForSelector('text=Heard in both');
+    await page.goto('about:blank');
+    for (let i = 0; i < 80 && server.streams() !== 1; i += 1) await new Promise((d) => setTimeout(d, 100));
+    await other.waitForTimeout(2500);
+    assert.equal(server.streams(), 1);
+    await other.close();
+  });
+
+  test('UI-053 a hidden tab does not paint, and paints the newest when shown', async () => {
+    await open();
+    await page.evaluate(() => { Object.defineProperty(document, 'hidden', { value: true, configurable: true }); });
+    const next = morning(NOW + 60);
+    next.sessions[2].title = 'While away';
+    await publish(next);
+    assert.doesNotMatch(await page.innerText('main'), /While away/);
+    await page.evaluate(() => { Object.defineProperty(document, 'hidden', { value: false, configurable: true }); document.dispatchEvent(new Event('visibilitychange')); });
+    await page.waitForSelector('text=While away');
+  });
+
+  test('UI-263 the same board again changes nothing but age text', async () => {
+    await open();
+    await page.evaluate(() => {
+      window.seen = [];
+      new MutationObserver((l) => window.seen.push(...l.map((r) => [r.type, r.target.nodeName, r.attributeName]))).observe(document.querySelector('#app'), { childList: true, subtree: true, attributes: true, characterData: true });
+    });
+    await publish(morning(NOW));
+    await publish({ ...morning(NOW), generated: NOW });
+    is((await page.evaluate(() => window.seen)).filter((r) => r[1] !== 'TIME' && r[1] !== '#text'), []);
+  });
+
+  test('UI-261 nodes of rows that did not change are kept', async () => {
+    await open('#n=sessions', crowd(NOW, 200));
+    await page.evaluate(() => { window.nodes = new Map([...document.querySelectorAll('[data-row]')].map((n) => [n.dataset.row, n])); });
+    await publish(crowd(NOW + 5, 200, 1));
+    const [kept, all, touched] = await page.evaluate(() => {
+      const now = [...document.querySelectorAll('[data-row]')];
+      return [now.filter((n) => window.nodes.get(n.dataset.row) === n).length, now.length, now.filter((n) => n.textContent.includes('Two 1')).length];
+    });
+    is([kept, all, touched], [200, 200, 2]);
+  });
+
+  test('UI-049 LOOK-070 no sideways scrolling at any width', async () => {
+    for (const width of [1440, 900, 700, 390, 320]) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const body of [morning(NOW), hostile(NOW)]) {
+        await open('#n=sessions', body);
+        const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        assert.equal(over, 0, `${width}: ${over}`);
+      }
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  test('LOOK-071 the first screen shows the facts and four rows', async () => {
+    await open();
+    const seen = await page.$$eval('.row-active', (l) => l.filter((n) => n.getBoundingClientRect().top + 40 < innerHeight).length);
+    assert.ok(seen >= 4, `${seen} rows`);
+  });
+
+  test('UI-244 UI-241 no accessibility violation in either scheme, at two widths', async () => {
+    for (const scheme of ['dark', 'light']) {
+      await page.emulateMedia({ colorScheme: scheme });
+      for (const width of [1440, 390]) {
+        await page.setViewportSize({ width, height: 900 });
+        for (const place of VIEWS) {
+          await open(place);
+          await page.waitForSelector('main h1');
+          await page.evaluate(axe);
+          const found = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }));
+          is(found.violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.target} ${n.failureSummary}`).join(' | ')}`), [], `${scheme} ${width} ${place}`);
+        }
+      }
+    }
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  test('LOOK-033 LOOK-034 reduced motion leaves nothing moving', async () => {
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await open();
+    is(await page.evaluate(() => document.getAnimations().length), 0);
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    await open();
+    const moving = await page.evaluate(() => [...new Set(document.getAnimations().map((a) => a.animationName))]);
+    is(moving, ['live']);
+    is(await page.$$eval('.row-wait .badge .dot', (l) => l.filter((n) => getComputedStyle(n).animationName !== 'none').length), 0, 'a waiting row never pulses');
+  });
+
+  test('UI-048 ages of live rows move between payloads and others stand still', async () => {
+    await open('#n=sessions', payload(NOW, [row('claude', 'a', { title: 'x', state: 'working', subagents: [agent('w', { active: true, started_at: NOW - 5 })] }), row('claude', 'b', { title: 'y', state: 'needs_input', blocked_since: NOW - 5 })]));
+    await page.waitForFunction(() => document.querySelector('.pill .age').textContent !== '5s', null, { timeout: 4000 });
+    assert.equal(await page.innerText('[data-row="claude:b"] .age'), '5s');
+  });
+
+  test('UI-250 the theme and density choices hold over a reload', async () => {
+    await open();
+    await page.keyboard.press('?');
+    await page.click('label:has-text("light")');
+    assert.equal(await page.evaluate(() => getComputedStyle(document.body).color), 'rgb(69, 77, 83)');
+    await page.click('label:has-text("compact")');
+    await page.reload();
+    is(await page.evaluate(() => [document.documentElement.dataset.theme, document.documentElement.dataset.density]), ['light', 'compact']);
+    is(await page.evaluate(() => Object.keys(localStorage).filter((k) => !k.startsWith('cargento.'))), []);
+    await page.evaluate(() => localStorage.clear());
+  });
+}

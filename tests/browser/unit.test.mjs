@@ -1,0 +1,653 @@
+// Rules that need no browser: formatting, routes, derivation, capacity, transport, layout, and what the files themselves hold.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import * as f from '../../static/format.js';
+import * as r from '../../static/route.js';
+import * as m from '../../static/model.js';
+import * as cap from '../../static/capacity.js';
+import * as lay from '../../static/layout.js';
+import { dataUrl, newer, start } from '../../static/live.js';
+import { STATIC, assets } from './fake.mjs';
+import { agent, broken, crowd, harnesses, hostile, morning, payload, row, task } from './payloads.mjs';
+
+process.env.TZ = 'UTC';
+const NOW = 1_790_000_000;
+const is = assert.deepEqual;
+const clone = (v) => JSON.parse(JSON.stringify(v));
+const board = (rows, more) => m.boardOf(clone(payload(NOW, rows, more)));
+const one = (harness, more, top) => board([row(harness, 'abcdef12', more)], top).rows[0];
+const sources = () => readdirSync(STATIC).filter((n) => n.endsWith('.js')).map((n) => [n, readFileSync(join(STATIC, n), 'utf8')]);
+const css = readFileSync(join(STATIC, 'app.css'), 'utf8');
+
+// ---- formatting
+
+test('UI-060 durations', () => {
+  for (const [s, t] of [[0, '0s'], [59, '59s'], [59.9, '59s'], [60, '1m'], [3599, '59m'], [3600, '1h 0m'], [86399, '23h 59m'], [86400, '1d 0h'], [90061, '1d 1h'], [-1, null], [NaN, null], [Infinity, null], ['5', null], [null, null]]) assert.equal(f.duration(s), t, String(s));
+});
+
+test('UI-061 ages are against the payload and absent when unknown', () => {
+  for (const [t, want] of [[NOW - 240, '4m'], [NOW + 9, '0s'], [0, null], [-5, null], [null, null], ['x', null]]) assert.equal(f.age(NOW, t), want);
+});
+
+test('UI-062 wall clock', () => {
+  const at = Date.UTC(2026, 8, 22, 14, 2) / 1000;
+  assert.equal(f.clock(at, at + 60), '14:02');
+  assert.equal(f.clock(at + 2 * 86400, at), 'Thu 14:02');
+  assert.equal(f.clock(at + 8 * 86400, at), 'Sep 30');
+  assert.equal(f.clock(at - 2 * 86400, at), 'Sep 20');
+  assert.equal(f.clock(0, at), null);
+});
+
+test('UI-063 rates', () => {
+  is([f.rate(412), f.rate(1788.4), f.rate(1788, true), f.rate(0), f.rate(null), f.rate(NaN)], ['412/m', '1,788/m', '≥ 1,788/m', '0/m', null, null]);
+});
+
+test('UI-064 tokens', () => {
+  is([0, 999, 1000, 12345, 999_949, 999_950, 1_250_000, null, -1].map(f.tokens), ['0', '999', '1.0k', '12.3k', '999.9k', '1.0M', '1.3M', null, null]);
+  is([f.tokenLine(true, 3120, 90211), f.tokenLine(false, 3120, 90211), f.tokenLine(true, null, 5), f.tokenLine(false, 0, null), f.tokenLine(true, null, null)],
+    ['3.1k output tokens this turn', '90.2k output tokens this session', '5 output tokens this session', '0 output tokens this turn', null]);
+});
+
+test('UI-065 UI-066 percent, pace, observed window', () => {
+  is([f.percent(33.6), f.percent(null), f.pace(1.44), f.pace(null)], ['34%', null, '1.4×', null]);
+  is([41, 720, 11100, 7200, 187200, 172800, 0, null].map(f.observed), ['last 41s', 'last 12m', 'last 3h 5m', 'last 2h', 'last 2d 4h', 'last 2d', 'since this tab opened', 'since this tab opened']);
+});
+
+test('UI-067 TEXT-014 tool names', () => {
+  for (const [a, b] of [['mcp__claude_ai_Linear__save_issue', 'Linear · save issue'], ['running mcp__git__log now', 'running git · log now'], ['mcp__plugin_foo_bar__x', 'foo bar · x'], ['mcp__a____', 'mcp__a____'], ['Bash', 'Bash']]) assert.equal(f.toolText(a), b);
+});
+
+test('UI-069 whose authority a row spends', () => {
+  assert.equal(f.authority('pi', 'openai-codex', 'gpt-5.6-sol', ''), 'via Codex · gpt-5.6-sol');
+  assert.equal(f.authority('pi', 'groq', null, ''), 'via groq');
+  assert.equal(f.authority('pi', '', null, ''), null);
+  assert.equal(f.authority('cursor', '', 'fast-apple-9', ''), 'fast-apple-9');
+  assert.equal(f.authority('copilot', '', null, '16.61 AIU'), '16.61 AIU');
+});
+
+test('UI-071 an instruction that repeats the title', () => {
+  assert.ok(f.repeatsTitle('Fix it ', 'fix it'));
+  assert.ok(f.repeatsTitle('Move the session…', 'move the session table'));
+  assert.ok(!f.repeatsTitle('Fix it', 'fix it now'));
+  assert.ok(!f.repeatsTitle('', 'x'));
+});
+
+test('UI-132 typed text becomes one line', () => assert.equal(f.oneLine('a\r\n\tb\u202ec\u2028d'), 'a b c d'));
+
+test('UI-176 ROW-005 resume commands', () => {
+  assert.equal(f.resumeCommand('claude', '27d1-a_B'), 'claude --resume 27d1-a_B');
+  assert.equal(f.resumeCommand('codex', 'x'), 'codex resume x');
+  for (const id of ['--dangerously-skip-permissions', 'a b', 'x\n', 'a'.repeat(65), '', null, 7, '$(x)']) assert.equal(f.resumeCommand('claude', id), null);
+  assert.equal(f.resumeCommand('pi', 'abc'), null);
+});
+
+// ---- routes
+
+test('UI-020 UI-025 routes round trip', () => {
+  const routes = [
+    ...['sessions', 'projects', 'attention', 'intent'].map((view) => ({ view })),
+    ...['now', 'course', 'decisions', 'console'].flatMap((tab) => [null, 'claude:x y', 'pi:a:b'].map((session) => ({ view: 'project', project: 'a:b/ç%', session, tab }))),
+    { view: 'project', project: 'now', session: null, tab: 'now' },
+    { view: 'session', project: 'a:b/ç%', harness: 'claude', sid: 'x y', agent: null },
+    { view: 'session', project: '', harness: 'pi', sid: '~x', agent: null },
+    { view: 'session', project: 'p', harness: '', sid: 'old', agent: null },
+    { view: 'session', project: 'p', harness: 'claude', sid: 's', agent: 'a:1' },
+  ];
+  for (const route of routes) is(r.parse(r.build(route)), route, r.build(route));
+});
+
+test('UI-021 the builder leaves out what is the default', () => {
+  assert.equal(r.build({ view: 'project', project: 'a/b', session: null, tab: 'now' }), '#n=project:a%2Fb');
+  assert.equal(r.build({ view: 'project', project: 'a', session: 'claude:x', tab: 'course' }), '#n=project:a:claude%3Ax:course');
+  is(r.parse('#n=project:a:console'), { view: 'project', project: 'a', session: null, tab: 'console' });
+});
+
+test('UI-022 the retired held-to tab', () => {
+  is(r.parse('#n=project:a:claude%3Ax:held-to'), { view: 'session', project: 'a', harness: 'claude', sid: 'x', agent: null });
+  is(r.parse('#n=project:a:held-to'), { view: 'project', project: 'a', session: null, tab: 'now' });
+});
+
+test('UI-023 everything else is no route', () => {
+  for (const hash of ['', '#', '#sessions', '#n=', '#n=board', '#n=sessions:x', '#n=project', '#n=project:', '#n=project:a:b:bad', '#n=project:a::course', '#n=project:%zz', '#n=session:a', '#n=session:a:', '#n=session:a:b:', '#n=session:a::s', '#n=session:a:b:c:d', '#n=session:a:b:c:~', '#n=project:a:b:now:x']) assert.equal(r.parse(hash), null, hash);
+});
+
+test('a lone surrogate in a label cannot throw', () => assert.ok(r.build({ view: 'project', project: '\ud800', session: null, tab: 'now' }).startsWith('#n=project:')));
+
+test('UI-027 document titles', () => {
+  assert.equal(r.documentTitle({ view: 'intent' }, 0), 'Cargento — Intent log');
+  assert.equal(r.documentTitle({ view: 'project', project: 'a/b' }, 2), '(2) a/b — Cargento');
+  assert.equal(r.documentTitle({ view: 'session', project: 'a/b' }, 0, 'Fix'), 'Fix — a/b — Cargento');
+});
+
+test('UI-231 where Escape leads', () => {
+  is(r.parent({ view: 'session', project: 'p', harness: 'h', sid: 's' }), { view: 'project', project: 'p', session: null, tab: 'now' });
+  is(r.parent({ view: 'session', project: '', harness: 'h', sid: 's' }), { view: 'sessions' });
+  is(r.parent({ view: 'project', project: 'p' }), { view: 'sessions' });
+});
+
+// ---- one session
+
+test('UI-080 UI-081 an end outranks the state, and no end says nothing', () => {
+  const ended = one('claude', { state: 'needs_input', ended_at: NOW - 5 });
+  is([ended.state, ended.needs, ended.working, ended.quiet, ended.blocked, ended.active], ['ended', false, false, false, false, false]);
+  is([one('claude', { state: 'idle' }).ended, one('claude', { state: 'odd' }).state], [false, 'unknown']);
+});
+
+test('UI-082 ASK-052 a question belongs to exactly one row', () => {
+  const ask = (more) => ({ id: 'q', harness: 'claude', session_id: 'abcdef12-0000', project: '', question: 'Go?', options: ['a', 'b'], age_sec: 30, ...more });
+  const own = (rows, a, top = {}) => { const b = board(rows, { asks: [a], ...top }); return [b.rows.map((x) => x.questions.length), b.loose.length]; };
+  is(own([row('claude', 'abcdef12')], ask()), [[1], 0]);
+  is(own([row('claude', 'abcdef12')], ask({ session_id: 'abcdef12' })), [[1], 0]);
+  is(own([row('codex', 'abcdef12')], ask({ harness: 'codex' })), [[0], 1]);
+  is(own([row('claude', 'abcdef12')], ask({ session_id: '' })), [[0], 1]);
+  is(own([row('claude', 'abcdef12')], ask({ harness: 'pi' })), [[0], 1]);
+  is(own([row('claude', 'abcdef12')], ask(), { ask: false }), [[0], 0]);
+});
+
+test('UI-083 UI-087 active, live, blocked, waited', () => {
+  const b = board([row('claude', 'abcdef12', { state: 'working', active: true })], { asks: [{ id: 'q', harness: 'claude', session_id: 'abcdef12', question: 'Go?', options: ['a', 'b'], age_sec: 90 }] });
+  const [x] = b.rows;
+  is([x.active, x.live, x.blocked, x.waitSince], [true, true, true, NOW - 90]);
+  is(one('claude', { state: 'working', active: false }).live, false);
+  is(one('claude', { state: 'needs_input', blocked_since: NOW - 7 }).waitSince, NOW - 7);
+  is(one('claude', { state: 'idle', blocked_since: NOW - 7 }).waitSince, null);
+});
+
+test('UI-084 the NOW words', () => {
+  assert.equal(one('claude', { ended_at: NOW - 60 }).now.text, 'Session reported its own end');
+  assert.equal(one('claude', { state: 'working', tasks: [task('Do it', 'in_progress')], state_detail: 'x' }).now.text, 'Do it');
+  is(one('claude', { state: 'idle', last_activity: NOW - 60 }).now, { text: 'last active', known: true, at: NOW - 60, tail: true });
+  assert.equal(one('claude', { state: 'idle' }).now.text, 'quiet');
+  assert.equal(one('claude', { state: 'working', state_detail: 'thinking' }).now.text, 'thinking');
+  is(one('claude', { state: 'working', state_detail: null }).now, { text: 'Activity not published', known: false });
+});
+
+test('UI-086 the BLOCKED words', () => {
+  is(one('claude', { state: 'needs_input', state_detail: 'Permission' }).block, { kind: 'waiting', text: 'Permission' });
+  is(one('claude', { state: 'needs_input', state_detail: '' }).block.text, 'Block reported');
+  is(one('claude', { state: 'working' }).block.text, 'No reported block');
+  is(one('cursor', { state: 'working', source_gaps: ['block state'] }).block.text, 'Block state could not be read');
+  is(one('goose', { state: 'working' }).block.text, 'Harness does not report blocks');
+});
+
+test('UI-089 UI-090 scan-only follows the harness, gaps are named', () => {
+  is([one('pi', { state: 'working' }).scanOnly, one('claude', { state: 'idle' }).scanOnly, one('pi', { state: 'idle', finished_at: NOW - 5 }).scanOnly], [true, false, false]);
+  const bare = harnesses(['claude']).map(({ reports_turn_end, ...h }) => h);
+  is([one('pi', { acquisition: 'scan-only' }, { harnesses: bare }).scanOnly, one('pi', { acquisition: null }, { harnesses: bare }).scanOnly], [true, false]);
+  is(one('goose', { source_gaps: ['model', 3, 'token accounting'] }).gaps, ['model', 'token accounting']);
+});
+
+test('UI-091 UI-092 UI-095 the six outcomes and their tone', () => {
+  const words = (more) => { const x = one('claude', more); return [x.outcome?.words, x.tone, x.git]; };
+  is(words({ ended_at: NOW, dirty: true, changed: 3 }), ['Session ended with uncommitted work', 'bad', '3 changed entries']);
+  is(words({ ended_at: NOW, dirty: false }), ['Session ended; git state clean', 'ok', 'Git state reported clean']);
+  is(words({ ended_at: NOW }), ['Session ended; git state not measured', 'unknown', null]);
+  is(words({ finished_at: NOW, dirty: true }), ['Stop observed with uncommitted work', 'bad', 'Uncommitted work observed']);
+  is(words({ finished_at: NOW, dirty: false }), ['Stop observed; git state clean', 'ok', 'Git state reported clean']);
+  is(words({ finished_at: NOW, changed: 0, dirty: true })[2], '0 changed entries');
+  is(words({ finished_at: NOW, state: 'working' }), [undefined, 'ok', null]);
+  is(words({ state: 'needs_input' })[1], 'want');
+  assert.equal(one('goose', { state: 'working' }).tone, 'unknown');
+});
+
+test('UI-093 the loop note names its reading', () => {
+  const text = (loop) => one('claude', { state: 'working', loop }).loop.text;
+  assert.match(text({ errors: 3, failures: 3, barren: true, tool: null }), /^3 tool calls failed this turn and none succeeded/);
+  assert.match(text({ errors: 3, failures: 6, barren: false, tool: 'Bash' }), /^6 tool calls failed this turn, 3 of them consecutive \(most recently Bash\)/);
+  assert.match(text({ errors: 4, tool: null }), /^4 tool calls in a row came back as errors/);
+});
+
+test('UI-068 turns and their absences', () => {
+  is([one('claude', { state: 'idle' }).turn.why, one('claude', { state: 'working' }).turn.why, one('cursor', { state: 'working' }).turn.why], ['No turn in progress', 'Turn bounds not published', 'Harness does not report turn bounds']);
+  is([f.turnText('6m', '3m'), f.turnText('6m', null), f.turnText(null, null)], ['6m into turn · 3m estimated remaining', '6m into turn', null]);
+});
+
+test('UI-096 subagent headings', () => {
+  const h = (list) => one('claude', { subagents: list }).subagents.heading;
+  assert.equal(h([agent('a')]), '1 RUNNING SUBAGENT');
+  assert.equal(h([agent('a', { active: true }), agent('b', { active: null }), agent('c', { active: false })]), '2 RUNNING SUBAGENTS');
+  assert.equal(h([agent('a', { active: false }), agent('b', { active: false })]), '2 SUBAGENTS · NONE RUNNING');
+  assert.equal(h([agent('a'), agent('b', { parent: 'a' }), agent('c', { parent: 'a', active: false })]), '1 RUNNING SUBAGENT · 1 WORKER RUNNING BENEATH');
+});
+
+test('ROW-034 a child shows its model only when it differs from a known parent', () => {
+  is(one('claude', { model: 'm', subagents: [agent('a', { model: 'm' }), agent('b', { model: 'n' })] }).subagents.list.map((s) => s.model), [null, 'n']);
+  is(one('claude', { model: null, subagents: [agent('b', { model: 'n' })] }).subagents.list[0].model, null);
+});
+
+test('UI-108 the goal slot', () => {
+  const g = (harness, more, top) => { const { kind, label, text } = one(harness, more, top).goal; return [kind, label, text]; };
+  const asked = { instruction: { label: 'asked', text: 'do this', at: NOW } };
+  is(g('claude', { annotation_goal: 'Ship', annotation_goal_source: 'typed' }), ['typed', 'GOAL · YOUR WORDS', 'Ship']);
+  is(g('claude', { annotation_goal: 'Ship', annotation_goal_source: 'latest-prompt' }), ['adopted', 'GOAL · FROM YOUR PROMPT', 'Ship']);
+  is(g('claude', asked), ['latest-prompt', 'GOAL · YOUR LATEST PROMPT', 'do this']);
+  is(g('claude', { instruction: { label: 'earlier', text: 'x', at: 1 }, first_prompt: 'first' }), ['first-prompt', 'GOAL · YOUR FIRST PROMPT', 'first']);
+  is(g('claude', { first_prompt: '/clear', first_prompt_control: true }), ['add', 'GOAL', 'Add a goal']);
+  is(g('codex', { title: 'Port it', prompt_states_work: true }), ['latest-prompt', 'GOAL · YOUR LATEST PROMPT', 'Port it']);
+  is(g('codex', { title: 'ok', prompt_states_work: false }), ['add', 'GOAL', 'Add a goal']);
+  is(g('pi', { ...asked, first_prompt: 'x', title: 'y', prompt_states_work: true }), ['add', 'GOAL', 'Add a goal']);
+  is(g('claude', asked, { annotate: false }), ['off', 'GOAL', 'Annotations off']);
+});
+
+test('UI-105 READ-098 drift marks', () => {
+  const dep = (at, revision = 2) => ({ at, constraint: 'goal', revision });
+  const reading = (more = {}, result = 'departure', cites = ['x']) => ({ annotation_assessment: { read_at: NOW - 50, revision_read: 2, criteria: { goal: { result, cites } }, ...more }, annotation_revision: 2, annotation_at: NOW - 900, annotation_goal_saved_at: NOW - 900 });
+  assert.equal(one('claude', {}).drift, null);
+  is(one('claude', { departures: [dep(NOW - 90), dep(NOW - 30)], annotation_revision: 4 }).drift, { at: NOW - 30, someUnknown: false, moved: 'read revision 2, 4 is current' });
+  is(one('claude', reading()).drift, { at: NOW - 50, someUnknown: false, moved: null });
+  is(one('claude', reading({ read_at: null })).drift.at, null);
+  is(one('claude', { ...reading({ read_at: null }), departures: [dep(NOW - 30)] }).drift, { at: NOW - 30, someUnknown: true, moved: null });
+  assert.equal(one('claude', reading({}, 'consistent with the evidence read')).drift, null);
+  assert.equal(one('claude', reading({}, 'departure', [])).drift, null);
+  assert.equal(one('claude', { ...reading(), instruction: { label: 'asked', text: 'no, this', at: NOW - 20 } }).drift, null, 'a later direction is unsettled');
+  assert.ok(one('claude', { ...reading(), instruction: { label: 'asked', text: 'no, this', at: NOW - 20 }, annotation_settled_through: NOW - 20 }).drift);
+  assert.equal(one('claude', { departures: [dep(NOW)] }, { annotate: false }).drift, null);
+});
+
+// ---- the board
+
+test('UI-103 UI-104 lanes and groups', () => {
+  const rows = [
+    row('claude', 'n2', { state: 'needs_input' }), row('claude', 'n1', { state: 'needs_input' }), row('claude', 'w2', { state: 'working' }), row('claude', 'w1', { state: 'working' }),
+    row('claude', 'w9', { state: 'working', turn: { elapsed_h: '20m', eta_h: null, pct: null, long: true } }), row('claude', 'i1', { last_activity: NOW - 99 }), row('claude', 'i2', { last_activity: NOW - 5 }),
+    row('claude', 'e1', { ended_at: NOW - 9, departures: [{ at: NOW - 9, constraint: 'goal', revision: 1 }] }), row('claude', 'e2', { ended_at: NOW - 9 }),
+  ];
+  const b = board(rows);
+  is(m.lanes(b.rows).map((x) => x.sid), ['n2', 'n1', 'w9', 'w1', 'w2', 'i2', 'i1', 'e1', 'e2']);
+  is(b.active.map((x) => x.sid), ['n2', 'n1', 'e1', 'w9', 'w1', 'w2']);
+  is(b.history.map((x) => x.sid), ['i2', 'i1', 'e2']);
+  is(b.fleet.active, 5, 'a departure adds nothing to the figure');
+});
+
+test('UI-031 UI-032 UI-101 header and fleet figures', () => {
+  const b = m.boardOf(morning(NOW));
+  is([b.running, b.subagents, b.blocks, b.rateFloor], [3, 6, 2, true]);
+  is([b.fleet.total, b.fleet.active, b.fleet.working, b.fleet.waiting, b.fleet.blocksKnown], [9, 5, 3, 2, 9]);
+});
+
+test('UI-036 each reset names its store and an unknown reason draws nothing', () => {
+  const b = m.boardOf({ ...payload(NOW, []), history_reset: 'version', ends_reset: 'unreadable', deliveries_reset: 'other' });
+  is(b.resets.map((x) => x.key), ['history:version', 'ends:unreadable']);
+  assert.match(b.resets[0].text, /The timeline and the delegation figure start now/);
+});
+
+test('UI-028 a session is found only when it is the only one', () => {
+  const b = board([row('claude', 'aa11'), row('codex', 'aa11'), row('claude', 'aa11bb')]);
+  const find = (harness, sid, project = 'acme/shop') => m.findSession(b, { project, harness, sid })?.key ?? null;
+  is([find('claude', 'aa11'), find('', 'aa11'), find('', 'aa11bb'), find('claude', 'aa11', 'x')], ['claude:aa11', null, 'claude:aa11bb', null]);
+});
+
+test('UI-011 nothing in a payload throws', () => {
+  for (const scene of [broken, hostile]) m.boardOf(clone(scene(NOW)));
+  m.boardOf(broken(NOW));
+  cap.capacityOf(m.boardOf(broken(NOW)));
+  for (const bad of [null, 7, 'x', []]) assert.equal(m.boardOf(bad), null);
+  assert.equal(m.boardOf({}).rows.length, 0);
+});
+
+test('UI-261 UI-263 an unchanged row keeps its object, wherever it moves', () => {
+  const first = m.boardOf(clone(crowd(NOW, 200)));
+  const again = m.boardOf(clone(crowd(NOW, 200)), first);
+  assert.equal(again.rows, first.rows);
+  assert.equal(again.active, first.active);
+  const moved = clone(crowd(NOW, 200));
+  moved.sessions.reverse();
+  moved.sessions[3].state_detail = 'another';
+  moved.sessions.unshift(row('claude', 'brandnew'));
+  const next = m.boardOf(moved, again);
+  is(next.rows.filter((x) => again.byKey.get(x.key) !== x).length, 2);
+});
+
+// ---- capacity
+
+test('USE-081 USE-082 UI-203 UI-204 pace and end', () => {
+  const c = (gauge) => cap.capacityOf(board([], { usage: [{ harness: 'claude', state: 'ok', asOf: NOW, week: gauge }] })).windows[0];
+  const half = c({ pct: 75, windowSec: 1000, resetAt: NOW + 500 });
+  is([half.elapsed, half.ratio, half.tone, cap.paceWord(half)], [0.5, 1.5, 'clay', 'far over pace']);
+  is(Math.round(half.endsAt - NOW), 167);
+  is([c({ pct: 50, windowSec: 1000, resetAt: NOW + 500 }).tone, c({ pct: 49, windowSec: 1000, resetAt: NOW + 500 }).tone], ['amber', 'accent']);
+  const past = c({ pct: 20, windowSec: 1000, resetAt: NOW - 1 });
+  is([past.elapsed, past.ratio, past.endsAt, past.remaining, past.tone], [null, null, null, null, 'neutral']);
+  is(cap.endsText(past, NOW), 'not projected');
+  is(cap.endsText(c({ pct: 100, windowSec: 1000, resetAt: NOW + 500 }), NOW), 'already spent');
+  assert.match(cap.endsText(c({ pct: 2, windowSec: 18000, resetAt: NOW + 17640 }), NOW), / on 6m/);
+  assert.match(cap.endsText(c({ pct: 10, windowSec: 1000, resetAt: NOW + 500 }), NOW), /~80% spare at reset/);
+  is(cap.barSentence(half), '75% of budget used, 50% of the window elapsed');
+});
+
+test('USE-080 USE-085 UI-201 rows, their order, and what is withheld', () => {
+  const b = board([], { usage: [
+    { harness: 'claude', state: 'ok', fiveH: { pct: 90, windowSec: 18000, resetAt: NOW + 100 }, week: { pct: 34, windowSec: 604800, resetAt: NOW + 532000 }, month: { pct: 'x' }, models: [{ label: 'L', pct: 8 }, { label: 'M', pct: 1.5 }] },
+    { harness: 'cursor', state: 'ok', month: { pct: 99 } }, { harness: 'codex', state: 'ok', week: { pct: 20, windowSec: 604800, resetAt: NOW + 302400 } }, { harness: 'pi', state: 'lapsed' }, { harness: 'copilot', state: 'ok', used: '3 AIU' },
+  ] });
+  const c = cap.capacityOf(b);
+  is(c.windows.map((w) => w.key), ['claude:fiveH', 'claude:week', 'codex:week', 'cursor:month']);
+  is(c.windows[1].models, [{ label: 'L', pct: 8 }]);
+  is(c.units.map((u) => u.text), ['3 AIU']);
+  assert.match(c.withheld[0].why, /lapsed/);
+});
+
+test('USE-084 USE-088 a measured zero is not an absence', () => {
+  const buys = (recent) => cap.buysText(cap.capacityOf(board([], { usage: [{ harness: 'claude', state: 'ok', week: { pct: 50, windowSec: 1000, resetAt: NOW + 500, recent } }] })).windows[0])[1];
+  assert.match(buys({ pctPerMin: 0, samples: 2, spanSec: 600 }), /^Nothing was spent in the last 10m/);
+  assert.match(buys(undefined), /^No second reading yet/);
+  assert.match(buys({ pctPerMin: 0.5, samples: 2, spanSec: 600 }), /buys 1h 40m/);
+});
+
+test('USE-089 UI-206 how long sessions worked', () => {
+  const rec = (sid, state, at, project = 'p') => ({ harness: 'claude', sid, project, state, last_activity: at });
+  const h = [rec('a', 'working', 0 + 10), rec('a', 'idle', 610), rec('b', 'working', 10), rec('b', 'idle', 1210), rec('c', 'working', 10), rec('d', 'working', 1, 'q'), rec('d', 'idle', 9, 'q')];
+  is(cap.workedIn(h, 'claude'), { project: 'p', count: 2, open: 1, least: '10m', most: '20m', median: '15m' });
+  assert.equal(cap.workedIn(h.slice(0, 2), 'claude'), null);
+  assert.equal(cap.workedIn(h, 'codex'), null);
+});
+
+// ---- transport, on a clock of its own
+
+function world({ stream = true } = {}) {
+  const w = { t: 0, timers: new Map(), n: 0, store: new Map(), tabs: [], streams: [], fetches: [], reply: () => ({ ok: true, revision: '1.1' }) };
+  w.after = (f, ms, every) => { w.n += 1; w.timers.set(w.n, { f, at: w.t + ms, every }); return w.n; };
+  w.run = async (ms) => {
+    const end = w.t + ms;
+    for (;;) {
+      await new Promise((d) => setImmediate(d));
+      const due = [...w.timers].filter(([, x]) => x.at <= end).sort((a, b) => a[1].at - b[1].at)[0];
+      if (!due) break;
+      const [id, x] = due;
+      w.t = x.at;
+      if (x.every) x.at += x.every;
+      else w.timers.delete(id);
+      x.f();
+    }
+    w.t = end;
+    await new Promise((d) => setImmediate(d));
+  };
+  w.tab = (id) => {
+    const tab = { id, data: [], status: null, watch: [], storage: w.store };
+    tab.live = start({
+      id, now: () => w.t, url: () => '/api/data', keys: { leader: 'L', revision: 'R' },
+      setTimeout: (f, ms) => w.after(f, ms), clearTimeout: (n) => w.timers.delete(n), setInterval: (f, ms) => w.after(f, ms, ms), clearInterval: (n) => w.timers.delete(n),
+      storage: {
+        read: (k) => w.store.get(k) ?? null, readJson: (k, ok) => { const v = w.store.has(k) ? JSON.parse(w.store.get(k)) : null; return ok(v) ? v : null; },
+        write: (k, v) => { if (v === null) w.store.delete(k); else w.store.set(k, v); w.tabs.filter((o) => o !== tab).forEach((o) => o.watch.filter(([key]) => key === k).forEach(([, call]) => call(v))); },
+        watch: (k, call) => { tab.watch.push([k, call]); return () => {}; },
+      },
+      EventSource: stream ? class { constructor() { this.readyState = 1; this.on = {}; this.tab = id; w.streams.push(this); } addEventListener(k, call) { this.on[k] = call; } close() { this.readyState = 2; w.streams.splice(w.streams.indexOf(this), 1); } } : undefined,
+      fetch: (url, { signal }) => new Promise((done, no) => {
+        const asked = { url, tab: id, answer: (r) => (r.fail ? no(new Error('x')) : done({ ok: r.ok !== false, json: async () => r.body ?? { sessions: [] }, headers: new Map([['X-Cargento-Revision', r.revision ?? null]]) })), signal };
+        signal.addEventListener('abort', () => no(new Error('aborted')));
+        w.fetches.push(asked);
+        const r = w.reply(asked);
+        if (r) asked.answer(r);
+      }),
+    }, { data: (body, meta) => tab.data.push(meta.revision), status: (s) => { tab.status = { ...s }; } });
+    w.tabs.push(tab);
+    return tab;
+  };
+  return w;
+}
+
+test('UI-041 what a data request asks for', () => {
+  is([dataUrl(false, false), dataUrl(true, false), dataUrl(false, true), dataUrl(true, true)], ['/api/data', '/api/data?all=1', '/api/data?usage=1', '/api/data?all=1&usage=1']);
+});
+
+test('UI-043 newer revisions', () => {
+  is([newer('1.2', '1.1'), newer('1.1', '1.1'), newer('1.10', '1.9'), newer('2.1', '1.9'), newer('1.1', null), newer('', '1.1')], [true, false, true, true, true, false]);
+});
+
+test('UI-042 one tab of a browser holds the stream, and another takes over', async () => {
+  const w = world();
+  const a = w.tab('a');
+  const b = w.tab('b');
+  await w.run(10_000);
+  is([w.streams.map((s) => s.tab), a.status.leading, b.status.leading], [['a'], true, false]);
+  a.live.leave();
+  await w.run(2_000);
+  is([w.streams.map((s) => s.tab), b.status.leading], [['b'], true]);
+});
+
+test('UI-042 a leader that dies silently is replaced within eight seconds, and yields if it comes back', async () => {
+  const w = world();
+  w.tab('a');
+  w.store.set('L', JSON.stringify({ id: 'ghost', ts: w.t }));
+  const b = w.tab('b');
+  await w.run(8_000);
+  is(w.streams.length, 1);
+  assert.ok(b.status.leading !== w.tabs[0].status.leading);
+});
+
+test('UI-043 a revision wakes every tab once, and a reply that covers it satisfies it', async () => {
+  const w = world();
+  let n = 1;
+  w.reply = () => ({ revision: `1.${n}` });
+  const a = w.tab('a');
+  const b = w.tab('b');
+  await w.run(100);
+  is([a.data, b.data], [['1.1'], ['1.1']]);
+  n = 5;
+  w.streams[0].on.revision({ data: '1.4' });
+  await w.run(100);
+  is([a.data, b.data], [['1.1', '1.5'], ['1.1', '1.5']]);
+  w.streams[0].on.revision({ data: '1.5' });
+  await w.run(100);
+  is(a.data.length, 2);
+});
+
+test('UI-044 polling: twenty seconds beside the stream, five without', async () => {
+  for (const [stream, want] of [[true, 3], [false, 9]]) {
+    const w = world({ stream });
+    const tab = w.tab('a');
+    await w.run(41_000);
+    is(tab.data.length, want);
+    is(tab.status.every, stream ? 20_000 : 5_000);
+  }
+});
+
+test('UI-044 a stream that ended for good is opened again at the next election', async () => {
+  const w = world();
+  w.tab('a');
+  await w.run(100);
+  const [dead] = w.streams;
+  dead.readyState = 2;
+  dead.on.error();
+  w.streams.length = 0;
+  await w.run(2_000);
+  is(w.streams.length, 1);
+});
+
+test('UI-045 a newer request supersedes, a wake queues one more, an old answer is dropped', async () => {
+  const w = world();
+  w.reply = () => null;
+  const a = w.tab('a');
+  await w.run(10);
+  a.live.now();
+  is(w.fetches.length, 2);
+  assert.ok(w.fetches[0].signal.aborted);
+  w.streams[0].on.revision({ data: '1.7' });
+  w.streams[0].on.revision({ data: '1.8' });
+  is(w.fetches.length, 2, 'a wake during a fetch starts none');
+  w.fetches[0].answer({ revision: '1.1' });
+  w.fetches[1].answer({ revision: '1.6' });
+  await w.run(10);
+  is(a.data, ['1.6']);
+  is(w.fetches.length, 3, 'exactly one more');
+  w.fetches[2].answer({ revision: '1.8' });
+  await w.run(10);
+  is([a.data, w.fetches.length], [['1.6', '1.8'], 3]);
+});
+
+test('UI-045 UI-047 hung requests do not hold the board, and count as missed', async () => {
+  const w = world();
+  w.reply = () => null;
+  const a = w.tab('a');
+  await w.run(41_000);
+  is([w.fetches.length, a.status.failures, a.status.stalled], [3, 2, true]);
+  w.fetches[2].answer({ revision: '1.1' });
+  await w.run(10);
+  is([a.status.failures, a.status.stalled, a.data], [0, false, ['1.1']]);
+});
+
+test('UI-046 UI-047 one failure says nothing, two say stalled, a success clears it', async () => {
+  const w = world();
+  let bad = true;
+  w.reply = () => (bad ? { fail: true } : { revision: '1.1' });
+  const a = w.tab('a');
+  await w.run(1_000);
+  is([a.status.failures, a.status.stalled], [1, false]);
+  await w.run(20_000);
+  is([a.status.failures, a.status.stalled, a.status.received], [2, true, null]);
+  bad = false;
+  await w.run(20_000);
+  is([a.status.failures, a.status.stalled], [0, false]);
+  for (const body of [[], 'x', null, 7]) {
+    w.reply = () => ({ body: body ?? 3, revision: '1.2' });
+    a.live.now();
+    await w.run(10);
+  }
+  is(a.status.failures, 4, 'what is no payload is a failure');
+});
+
+test('UI-054 a new server counts as newer', async () => {
+  const w = world();
+  w.reply = () => ({ revision: '200.1' });
+  const a = w.tab('a');
+  w.store.set('R', '100.900');
+  await w.run(10);
+  w.streams[0].on.revision({ data: '300.1' });
+  w.reply = () => ({ revision: '300.1' });
+  await w.run(10);
+  is(a.data.at(-1), '300.1');
+});
+
+// ---- layout
+
+test('LOOK-047 the tree keeps payload order, hangs strays at the root and survives a ring', () => {
+  const list = [agent('a'), agent('b', { parent: 'a' }), agent('c', { parent: 'gone' }), agent('d', { parent: 'd' })].map((s) => ({ ...s, startedAt: null, live: true, model: null }));
+  const tree = lay.forest(lay.agentsOf({ list }));
+  is(tree.map((n) => [n.name, n.by, n.children.map((c) => c.name)]), [['a', null, ['b']], ['c', 'gone', []], ['d', 'd', []]]);
+  const ring = lay.forest([{ id: 1, parent: 2 }, { id: 2, parent: 1 }]);
+  assert.ok(ring.length >= 1);
+});
+
+test('LOOK-047 a large tree folds its stopped branches', () => {
+  const n = (id, state) => ({ id, state, children: [] });
+  is(lay.folded([n(1, 'working'), n(2, 'stopped')], 12).hidden.length, 0);
+  is(lay.folded([n(1, 'working'), n(2, 'stopped'), n(3, 'idle')], 13).hidden.map((x) => x.id), [2]);
+});
+
+test('LOOK-047 the graph is the same for the same input', () => {
+  const make = () => lay.graph(lay.forest([{ id: 1, parent: null, live: true }, { id: 2, parent: 1, live: true }, { id: 3, parent: 1, live: false }, { id: 4, parent: 2, live: true }]));
+  const g = make();
+  is(g, make());
+  is(g.boxes.map((b) => [b.node.id, b.x, b.y]), [[1, 0, 0], [2, 216, 0], [4, 432, 0], [3, 216, 56]]);
+  is(g.edges.map((e) => e.live), [true, true, false]);
+});
+
+test('LOOK-048 neighbours merge, the window cuts, ticks are human', () => {
+  const b = lay.blocks([{ state: 'working', from: 0, to: 60 }, { state: 'working', from: 60, to: 100 }, { state: 'idle', from: 100, to: 400 }, { state: 'idle', from: 900, to: 1200 }], 50, 1000);
+  is(b.map((x) => [x.state, x.from, x.to]), [['working', 50, 100], ['idle', 100, 400], ['idle', 900, 1000]]);
+  const t = lay.ticks(NOW, NOW + 3600);
+  assert.ok(t.length >= 3 && t.length <= 8 && t.every((x) => x.at % 600 === 0));
+});
+
+// ---- what the files hold
+
+test('UI-005 the vendored files are those recorded', () => {
+  const lines = readFileSync(join(STATIC, 'vendor/SOURCES.txt'), 'utf8').trim().split('\n').slice(1).map((l) => l.split(' | '));
+  assert.ok(lines.length >= 17);
+  const sha = (p) => createHash('sha256').update(readFileSync(p)).digest('hex');
+  for (const [file, name, version, from, upstream, served] of lines) {
+    assert.equal(sha(join(STATIC, file.startsWith('fonts/') ? file : `vendor/${file}`)), served, file);
+    const original = join(import.meta.dirname, 'node_modules', name, from);
+    if (existsSync(original)) {
+      assert.equal(sha(original), upstream, `${name} ${version}`);
+    }
+  }
+  const recorded = new Set(lines.map((l) => l[0]));
+  for (const name of [...readdirSync(join(STATIC, 'vendor')), ...readdirSync(join(STATIC, 'fonts')).map((n) => `fonts/${n}`)]) assert.ok(recorded.has(name) || ['SOURCES.txt', 'licenses.txt'].includes(name), name);
+  assert.match(readFileSync(join(STATIC, 'vendor/hooks.js'), 'utf8'), /from"\.\/preact\.js"/);
+  for (const name of ['preact.js', 'hooks.js', 'htm.js', 'xterm.js']) assert.doesNotMatch(readFileSync(join(STATIC, 'vendor', name), 'utf8'), /sourceMappingURL/);
+});
+
+test('UI-008 no source can write markup or run text', () => {
+  for (const [name, text] of [...sources(), ['index.html', readFileSync(join(STATIC, 'index.html'), 'utf8')]]) {
+    for (const word of ['innerHTML', 'outerHTML', 'insertAdjacentHTML', 'document.write', 'dangerouslySetInnerHTML', 'srcdoc', 'eval(', 'new Function', 'javascript:', 'setAttribute(\'style\'', '.cssText']) assert.ok(!text.includes(word), `${name} holds ${word}`);
+  }
+});
+
+test('UI-002 UI-004 the shell holds no inline script, style or handler, and the policy', () => {
+  const page = readFileSync(join(STATIC, 'index.html'), 'utf8');
+  assert.equal((page.match(/<script\b/g) ?? []).length, 1);
+  assert.match(page, /<script type="module" src="\/assets\/app\.js"><\/script>/);
+  assert.doesNotMatch(page, /<style|style="|\son\w+=|<base|@import|http:\/\/|https:\/\//);
+  assert.ok(page.includes(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; object-src 'none'">`));
+  assert.ok(page.indexOf('Content-Security-Policy') < page.indexOf('<link'));
+  assert.equal(page.split('</head>').length, 2);
+});
+
+test('UI-003 every import and every asset named in a file is served', () => {
+  const table = assets();
+  for (const [name, text] of [...sources(), ...['preact.js', 'hooks.js', 'htm.js'].map((n) => [n, readFileSync(join(STATIC, 'vendor', n), 'utf8')])]) {
+    for (const [, path] of text.matchAll(/(?:from\s*|import\()['"]([^'"]+)['"]/g)) assert.ok(path.startsWith('./') && table.has(path.slice(2)), `${name} imports ${path}`);
+  }
+  for (const text of [css, readFileSync(join(STATIC, 'index.html'), 'utf8'), ...sources().map((s) => s[1])]) for (const [, name] of text.matchAll(/\/assets\/([a-z0-9._-]+)/g)) assert.ok(table.has(name), name);
+});
+
+test('UI-250 UI-251 storage is touched in one file', () => {
+  for (const [name, text] of sources()) if (name !== 'keep.js') assert.doesNotMatch(text, /localStorage|sessionStorage|document\.cookie|indexedDB|caches\.|serviceWorker/, name);
+});
+
+const tokens = (block) => Object.fromEntries([...block.matchAll(/--([a-z0-9-]+):\s*(#[0-9A-Fa-f]{6})/g)].map((x) => [x[1], x[2]]));
+const [, darkCss] = css.match(/@layer tokens \{\s*:root \{([^}]*)\}/);
+const [, lightCss] = css.match(/\[data-theme=light\] \{([^}]*)\}/);
+const [, autoCss] = css.match(/\[data-theme=auto\] \{([^}]*)\}/);
+const lum = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)).reduce((s, c, i) => s + c * [0.2126, 0.7152, 0.0722][i], 0);
+const contrast = (a, b) => { const [x, y] = [lum(a), lum(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05); };
+
+test('LOOK-021 LOOK-022 every ink is legible on every ground, in both schemes', () => {
+  for (const [scheme, t] of [['dark', tokens(darkCss)], ['light', tokens(lightCss)]]) {
+    for (const ground of ['bg-0', 'bg-1', 'bg-2', 'bg-3']) {
+      for (const ink of ['ink-1', 'ink-2', 'ink-3', 'need', 'work', 'idle', 'accent', 'amber', 'clay', 'ok']) assert.ok(contrast(t[ink], t[ground]) >= 4.5, `${scheme} ${ink} on ${ground}`);
+      assert.ok(contrast(t['line-ctl'], t[ground]) >= 2.995, `${scheme} line-ctl on ${ground} ${contrast(t['line-ctl'], t[ground])}`);
+    }
+    for (const [ink, ground] of [['need-ink', 'need-bg'], ['work-ink', 'work-bg'], ['amber-ink', 'amber-bg'], ['primary-ink', 'primary-bg']]) assert.ok(contrast(t[ink], t[ground]) >= 4.5, `${scheme} ${ink}`);
+  }
+  is(tokens(autoCss), tokens(lightCss));
+});
+
+test('LOOK-080 LOOK-082 one file, its layers, no ids, nothing forced, text colours are tokens', () => {
+  assert.match(css, /@layer reset, tokens, base, parts, views, overrides;/);
+  assert.doesNotMatch(css, /!important|@import/);
+  const rules = css.replace(/\/\*[\s\S]*?\*\//g, '').replace(/@font-face \{[^}]*\}/g, '');
+  for (const [, selector] of rules.matchAll(/([^{};]+)\{/g)) assert.doesNotMatch(selector, /#[a-z]/i, selector);
+  for (const [, value] of rules.matchAll(/[{;\s]color:\s*([^;}]+)/g)) assert.match(value, /^(var\(--[a-z0-9-]+\)|inherit|currentColor|CanvasText)$/, value);
+  assert.ok(Buffer.byteLength(css) <= 45 * 1024, `${Buffer.byteLength(css)} bytes`);
+});
+
+test('LOOK-083 every class in the style sheet is used', () => {
+  const text = [...sources().map((s) => s[1]), readFileSync(join(STATIC, 'index.html'), 'utf8')].join('\n');
+  const used = new Set(text.match(/[A-Za-z][A-Za-z0-9_-]*/g));
+  const prefixes = [...text.matchAll(/([a-z][a-z0-9-]*-)\$\{/g)].map((x) => x[1]);
+  const rules = css.replace(/\/\*[\s\S]*?\*\//g, '').replace(/@font-face \{[^}]*\}/g, '');
+  const names = new Set([...rules.matchAll(/\.(-?[A-Za-z_][\w-]*)(?=[^{}]*\{)/g)].map((x) => x[1]));
+  assert.ok(names.size > 100);
+  is([...names].filter((n) => !used.has(n) && !prefixes.some((p) => n.startsWith(p))), []);
+});
+
+test('UI-262 what the first view loads stays small', () => {
+  const seen = new Set();
+  const follow = (name) => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    const text = readFileSync(assets().get(name), 'utf8');
+    for (const [, path] of text.matchAll(/from\s*['"]\.\/([^'"]+)['"]/g)) follow(path);
+  };
+  follow('app.js');
+  const bytes = [...seen].reduce((n, name) => n + readFileSync(assets().get(name)).length, 0);
+  assert.ok(bytes <= 150 * 1024, `${bytes} bytes of script`);
+  const fonts = readdirSync(join(STATIC, 'fonts')).filter((n) => !n.includes('latin-ext')).reduce((n, name) => n + readFileSync(join(STATIC, 'fonts', name)).length, 0);
+  assert.ok(fonts <= 150 * 1024, `${fonts} bytes of fonts`);
+});
