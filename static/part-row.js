@@ -151,16 +151,15 @@ function Past({ row }) {
       ${row.subagents.list.length ? html`<span class="quiet-text">${many(row.subagents.list.length, 'agent')}</span>` : null}</div>`;
 }
 
-/** A row of a group. `kind` is `active` or `history`; `hidden` leaves it in the page, out of sight, while a filter is typed. */
+/** A row of a group. `kind` is `active` or `history`. It is drawn again only for another row object. */
 export class Row extends Component {
   shouldComponentUpdate(next) {
     const now = this.props;
-    return next.row !== now.row || next.hidden !== now.hidden || next.kind !== now.kind || next.spark !== now.spark;
+    return next.row !== now.row || next.kind !== now.kind || next.spark !== now.spark;
   }
 
-  render({ row, kind, hidden, spark }) {
-    const wait = row.blocked ? ' row-wait' : '';
-    return html`<article class=${`row row-${kind}${wait}`} data-row=${row.key} data-state=${row.state} hidden=${hidden}>
+  render({ row, kind, spark }) {
+    return html`<article class=${`row row-${kind}${row.blocked ? ' row-wait' : ''}`} data-row=${row.key} data-state=${row.state}>
       <${Boundary} of=${row} what="This session">${kind === 'active' ? html`<${Active} row=${row} spark=${spark} />` : html`<${Past} row=${row} />`}<//></article>`;
   }
 }

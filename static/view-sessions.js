@@ -1,5 +1,6 @@
 // Sessions: everything the board holds, what moves first, what is past below it, what is left of the budgets last.
-import { useEffect, useMemo, useState } from './hooks.js';
+import { Component } from './preact.js';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from './hooks.js';
 import { html } from './part-base.js';
 import { Row } from './part-row.js';
 import { Capacity } from './part-capacity.js';
@@ -10,6 +11,11 @@ import { say } from './say.js';
 
 // The filter outlives a visit to another view; it is never stored.
 let typed = '';
+
+// A long first list is put up a piece at a time, so that no single task holds the page; once whole, it stays whole.
+const FIRST = 60;
+const PIECE = 110;
+let grown = FIRST;
 
 function Fact({ label, figure, of, note }) {
   return html`<div class="fact"><dt class="label">${label}</dt><dd class="fact-fig">${figure}${of === undefined ? null : html`<span class="fact-of"> of ${of}</span>`}</dd><dd class="fact-note">${note}</dd></div>`;
@@ -25,11 +31,21 @@ function Fleet({ board }) {
   </dl>`;
 }
 
-function Group({ name, title, rows, kind, matches, generated, empty, children }) {
+// A list is drawn again for another list or another clock, and not while a filter is typed.
+class List extends Component {
+  shouldComponentUpdate(next) {
+    return next.rows !== this.props.rows || next.generated !== this.props.generated || next.upTo !== this.props.upTo;
+  }
+
+  render({ rows, kind, generated, upTo }) {
+    return (upTo < rows.length ? rows.slice(0, Math.max(upTo, 0)) : rows).map((row) => html`<${Row} key=${row.key} row=${row} kind=${kind} spark=${kind === 'active' ? spark(row.key, generated) : ''} />`);
+  }
+}
+
+function Group({ name, title, rows, kind, generated, upTo, empty, children }) {
   return html`<section class=${`group group-${kind}`} data-group=${name} aria-label=${title}>
     <div class="group-bar"><h2 class="group-h" tabindex="-1">${title} <span class="fig">(${rows.length})</span></h2>${children}</div>
-    ${rows.length ? rows.map((row) => html`<${Row} key=${row.key} row=${row} kind=${kind} hidden=${matches !== null && !matches.has(row.key)} spark=${kind === 'active' ? spark(row.key, generated) : ''} />`)
-      : html`<p class="empty" data-absent="">${empty}</p>`}
+    ${rows.length ? html`<${List} rows=${rows} kind=${kind} generated=${generated} upTo=${upTo} />` : html`<p class="empty" data-absent="">${empty}</p>`}
   </section>`;
 }
 
@@ -66,6 +82,23 @@ export function Sessions({ state }) {
     const settled = setTimeout(() => say(`${many(matches.size, 'session')} of ${board.rows.length} match.`), 400);
     return () => clearTimeout(settled);
   }, [words]);
+  const [upTo, grow] = useState(grown);
+  useEffect(() => {
+    if (!board || board.rows.length <= upTo) return undefined;
+    const next = setTimeout(() => {
+      grown = upTo + PIECE;
+      grow(grown);
+    }, 0);
+    return () => clearTimeout(next);
+  }, [board?.rows, upTo]);
+  // Hiding is done on the elements: typing must not make the lists be drawn again.
+  const lists = useRef(null);
+  useLayoutEffect(() => {
+    for (const node of lists.current?.querySelectorAll('[data-row]') ?? []) {
+      const hide = matches !== null && !matches.has(node.dataset.row);
+      if (node.hidden !== hide) node.hidden = hide;
+    }
+  });
   const change = (value) => {
     typed = value;
     setQuery(value);
@@ -77,12 +110,12 @@ export function Sessions({ state }) {
       ${board.rows.length > 1 ? html`<${Filter} value=${query} change=${change} shown=${matches?.size ?? 0} total=${board.rows.length} />` : null}</div>
     <${Fleet} board=${board} />
     ${board.rows.length ? null : html`<${Nothing} board=${board} />`}
-    <${Group} name="active" title="Active now" rows=${board.active} kind="active" matches=${matches} generated=${board.generated} empty="Nothing is working and nothing waits on you.">
+    <div ref=${lists}><${Group} name="active" title="Active now" rows=${board.active} kind="active" generated=${board.generated} upTo=${upTo} empty="Nothing is working and nothing waits on you.">
       <div class="fold-row"><${Disclosure} id="how-split" cls="fold-side" summary="How rows are split"><p>Waiting sessions come first, then those with a recorded departure, then working ones. Everything else observed lately stands under Recent history.
         A row never moves because of its activity alone.</p><//>
       <${Disclosure} id="goal-sources" cls="fold-side" summary="Goal sources"><p>A goal is what you typed, or a prompt you took over as your goal. Without one, Claude and Codex sessions show the prompt their own record holds; other harnesses show typed words only. Showing a prompt saves nothing.</p><//></div><//>
-    <${Group} name="history" title="Recent history" rows=${board.history} kind="history" matches=${matches} generated=${board.generated} empty="No quiet or ended session was observed lately.">
-      <${Disclosure} id="what-recent" cls="fold-side" summary="What recent means"><p>Recently observed is no proof that a process is open or closed. A session without an observed end may still be running, and one that went quiet may never come back.</p><//><//>
+    <${Group} name="history" title="Recent history" rows=${board.history} kind="history" generated=${board.generated} upTo=${upTo - board.active.length} empty="No quiet or ended session was observed lately.">
+      <${Disclosure} id="what-recent" cls="fold-side" summary="What recent means"><p>Recently observed is no proof that a process is open or closed. A session without an observed end may still be running, and one that went quiet may never come back.</p><//><//></div>
     ${board.cleared > 0 ? html`<p class="note">${many(board.cleared, 'session')} marked handled and left out.</p>` : null}
     <${Capacity} board=${board} />`;
 }
