@@ -596,6 +596,12 @@ test('UI-003 every import and every asset named in a file is served', () => {
   for (const text of [css, readFileSync(join(STATIC, 'index.html'), 'utf8'), ...sources().map((s) => s[1])]) for (const [, name] of text.matchAll(/\/assets\/([a-z0-9._-]+)/g)) assert.ok(table.has(name), name);
 });
 
+test('UI-003 the binary embeds exactly the files the page is made of', () => {
+  const table = readFileSync(join(STATIC, '../src/http/assets.rs'), 'utf8');
+  const embedded = [...table.matchAll(/\("([a-z0-9._-]+)", include_bytes!\("..\/..\/static\/([^"]+)"\)\)/g)].map(([, name, path]) => [name, join(STATIC, path)]);
+  is(new Map(embedded.sort()), new Map([...assets()].sort()));
+});
+
 test('UI-250 UI-251 storage is touched in one file', () => {
   for (const [name, text] of sources()) if (name !== 'keep.js') assert.doesNotMatch(text, /localStorage|sessionStorage|document\.cookie|indexedDB|caches\.|serviceWorker/, name);
 });
