@@ -14,6 +14,9 @@ const KILL_GRACE: Duration = Duration::from_secs(2);
 /// How long a pipe may stay open after its child has gone and its group was killed.
 const DRAIN_GRACE: Duration = Duration::from_millis(200);
 
+/// Descriptors of the caller that a daemon is kept from holding, at most.
+const MOST_INHERITED: libc::c_long = 4096;
+
 /// A process group whose leader has not been reaped.
 pub(super) struct Tree(libc::pid_t);
 
@@ -258,6 +261,10 @@ fn leave(keep: &[i32]) -> io::Result<()> {
             _ => libc::_exit(0),
         }
         libc::signal(libc::SIGHUP, libc::SIG_IGN);
+        // Whatever else the caller had open is not ours to hold for as long as a daemon lives.
+        for fd in 3..libc::sysconf(libc::_SC_OPEN_MAX).clamp(3, MOST_INHERITED) as RawFd {
+            libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC);
+        }
         for fd in keep {
             if libc::fcntl(*fd, libc::F_SETFD, 0) < 0 {
                 return Err(io::Error::last_os_error());
