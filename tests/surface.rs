@@ -65,7 +65,7 @@ const PAIRS: &[(&str, &[&str])] = &[
     ("File", &["create", "create_new", "create_buffered", "options"]),
     ("Command", &["new"]),
     ("process", &["Command"]),
-    ("env", &["var", "var_os", "vars", "vars_os"]),
+    ("env", &["var", "var_os", "vars", "vars_os", "temp_dir", "home_dir"]),
     ("fs", CHANGING),
 ];
 /// Methods that change an open file.

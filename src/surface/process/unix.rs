@@ -4,6 +4,7 @@ use super::{Done, Failure, Handle, Input, Output, Spec};
 use std::io::{self, Read, Write as _};
 use std::os::fd::{AsRawFd as _, RawFd};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -40,10 +41,14 @@ pub(super) fn execute(
     let mut child = command.spawn().map_err(Failure::NotStarted)?;
     drop(command);
     handle.hold(Tree(child.id() as libc::pid_t));
-    started();
-    let ended = watch(&mut child, spec, handle);
+    let ended = catch_unwind(AssertUnwindSafe(|| {
+        started();
+        watch(&mut child, spec, handle)
+    }));
     handle.release();
-    match (reap(child), ended) {
+    let reaped = reap(child);
+    let ended = ended.unwrap_or_else(|panic| resume_unwind(panic));
+    match (reaped, ended) {
         (None, _) => Err(Failure::Unstopped),
         (Some(_), Err(failure)) => Err(failure),
         (Some(_), Ok(_)) if handle.cancelled() => Err(Failure::Cancelled),
