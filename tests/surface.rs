@@ -65,7 +65,7 @@ const PAIRS: &[(&str, &[&str])] = &[
     ("File", &["create", "create_new", "create_buffered", "options"]),
     ("Command", &["new"]),
     ("process", &["Command"]),
-    ("env", &["var", "var_os", "vars", "vars_os"]),
+    ("env", &["var", "var_os", "vars", "vars_os", "temp_dir", "home_dir"]),
     ("fs", CHANGING),
 ];
 /// Methods that change an open file.
@@ -484,4 +484,21 @@ fn trust_013_one_place_builds_a_command() {
         found.extend(std::iter::repeat_n(path.strip_prefix(root()).unwrap().display().to_string(), made));
     }
     assert_eq!(found, ["surface/process/mod.rs"]);
+}
+
+/// CLI-038: no code opens, lists or connects to a Unix socket, in the audit tree or anywhere else.
+#[test]
+fn cli_038_there_is_no_way_into_a_sessions_message_socket() {
+    let tests = test_files();
+    for path in sources(&root()) {
+        if tests.iter().any(|test| path.starts_with(test)) {
+            continue;
+        }
+        let source = std::fs::read_to_string(&path).unwrap();
+        let (tokens, _) = without_tests(&tokens(&source));
+        for name in ["UnixStream", "UnixListener", "UnixDatagram", "AF_UNIX", "AF_LOCAL", "sockaddr_un"] {
+            assert!(!tokens.contains(&Token::Word(name.into())), "{} names {name}", path.display());
+        }
+        assert!(!source.contains("cc-socks"), "{} names a session's socket", path.display());
+    }
 }

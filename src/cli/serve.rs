@@ -83,12 +83,14 @@ fn run(context: &Context, serving: Serving) -> Result<(), String> {
         refresh_usage: None,
         heartbeat: STREAM_HEARTBEAT,
     });
-    let server = Server::start(serving.listener, Arc::new(app), Limits::default())
-        .map_err(|e| format!("could not serve on the bound port: {e}"))?;
-    let server = Mutex::new(server);
-
+    // Recorded before the first answer: who finds the dashboard by its answer finds its file as well.
     say_url(context);
     record(context, None);
+    let server = Server::start(serving.listener, Arc::new(app), Limits::default()).map_err(|e| {
+        let _ = instance::remove(&context.place, settings.port);
+        format!("could not serve on the bound port: {e}")
+    })?;
+    let server = Mutex::new(server);
     if let Some(announce) = serving.announce {
         announce.ready(std::process::id());
     }

@@ -192,12 +192,11 @@ mod system {
         1
     }
 
-    pub(super) fn install(_detached: bool) -> io::Result<()> {
+    pub(super) fn install(detached: bool) -> io::Result<()> {
         // SAFETY: the handler lives as long as the program.
         let set = unsafe { win32::SetConsoleCtrlHandler(Some(on_event), 1) };
         // A detached process has no console and gets no events.
-        let _ = set;
-        Ok(())
+        if set == 0 && !detached { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
     pub(super) fn restore_terminate() {}

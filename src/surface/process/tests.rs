@@ -148,6 +148,25 @@ fn read_048_a_cancelled_child_is_killed_before_or_while_it_runs() {
     assert!(matches!(supervise(sh(&program, &env, "true"), &supervisor.handle(), &|| ()), Err(Failure::Cancelled)));
 }
 
+/// TRUST-060: a caller that panics leaves no child behind.
+#[test]
+fn trust_013_a_child_is_reaped_although_its_caller_panics() {
+    let home = crate::surface::write::Temporary::create(&std::env::temp_dir(), "cargento-process-test").unwrap();
+    let file = home.place().path("pid");
+    let script = format!("echo $$ > {0}.new; mv {0}.new {0}; sleep 600", file.display());
+    let (program, env) = (shell(), env());
+    let panicked = std::panic::catch_unwind(|| {
+        let _ = supervise(sh(&program, &env, &script), &Handle::default(), &|| {
+            while !file.exists() {
+                std::thread::yield_now();
+            }
+            panic!("the caller failed");
+        });
+    });
+    assert!(panicked.is_err());
+    assert!(!alive(std::fs::read_to_string(&file).unwrap().trim().parse().unwrap()));
+}
+
 #[test]
 fn state_011_live_processes() {
     assert!(alive(std::process::id()));

@@ -4,6 +4,7 @@ use super::{Done, Failure, Handle, Input, Output, Spec};
 use std::io::{self, Read, Write as _};
 use std::os::fd::{AsRawFd as _, RawFd};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,9 @@ const LOOK: Duration = Duration::from_millis(25);
 const KILL_GRACE: Duration = Duration::from_secs(2);
 /// How long a pipe may stay open after its child has gone and its group was killed.
 const DRAIN_GRACE: Duration = Duration::from_millis(200);
+
+/// Descriptors of the caller that a daemon is kept from holding, at most.
+const MOST_INHERITED: libc::c_long = 4096;
 
 /// A process group whose leader has not been reaped.
 pub(super) struct Tree(libc::pid_t);
@@ -37,10 +41,14 @@ pub(super) fn execute(
     let mut child = command.spawn().map_err(Failure::NotStarted)?;
     drop(command);
     handle.hold(Tree(child.id() as libc::pid_t));
-    started();
-    let ended = watch(&mut child, spec, handle);
+    let ended = catch_unwind(AssertUnwindSafe(|| {
+        started();
+        watch(&mut child, spec, handle)
+    }));
     handle.release();
-    match (reap(child), ended) {
+    let reaped = reap(child);
+    let ended = ended.unwrap_or_else(|panic| resume_unwind(panic));
+    match (reaped, ended) {
         (None, _) => Err(Failure::Unstopped),
         (Some(_), Err(failure)) => Err(failure),
         (Some(_), Ok(_)) if handle.cancelled() => Err(Failure::Cancelled),
@@ -258,6 +266,10 @@ fn leave(keep: &[i32]) -> io::Result<()> {
             _ => libc::_exit(0),
         }
         libc::signal(libc::SIGHUP, libc::SIG_IGN);
+        // Whatever else the caller had open is not ours to hold for as long as a daemon lives.
+        for fd in 3..libc::sysconf(libc::_SC_OPEN_MAX).clamp(3, MOST_INHERITED) as RawFd {
+            libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC);
+        }
         for fd in keep {
             if libc::fcntl(*fd, libc::F_SETFD, 0) < 0 {
                 return Err(io::Error::last_os_error());

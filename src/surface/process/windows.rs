@@ -5,6 +5,7 @@ use crate::surface::win32;
 use std::io::{self, Read, Write as _};
 use std::os::windows::io::{AsRawHandle as _, FromRawHandle as _, OwnedHandle};
 use std::os::windows::process::CommandExt as _;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -68,7 +69,10 @@ pub(super) fn execute(
         return Err(Failure::NotStarted(error));
     }
     handle.hold(tree);
-    started();
+    let told = catch_unwind(AssertUnwindSafe(started));
+    if told.is_err() {
+        handle.cancel();
+    }
     let mut feeder = None;
     if let (Input::Bytes(bytes), Some(mut pipe)) = (&spec.stdin, child.stdin.take()) {
         let bytes = bytes.to_vec();
@@ -80,6 +84,7 @@ pub(super) fn execute(
     handle.release();
     drop(feeder);
     let code = reap(child)?;
+    told.unwrap_or_else(|panic| resume_unwind(panic));
     ended?;
     let (stdout, stderr) = (out.finish()?, err.finish()?);
     if handle.cancelled() { Err(Failure::Cancelled) } else { Ok(Done { code, stdout, stderr }) }
