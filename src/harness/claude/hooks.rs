@@ -8,7 +8,7 @@ use super::transcript::last_user_event;
 use crate::config::MAX_CACHE_ENTRIES;
 use crate::surface::read::{self, Kind, Stamp};
 use crate::text::safe_text;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -142,7 +142,12 @@ impl Hooks {
 
     /// Takes a hook's payload (CLAUDE-100..109). `dismissed` tells whether the session with this key is dismissed and
     /// its transcript's modification time has not passed the mark (0 when there is no transcript).
-    pub fn notify(&self, payload: &Value, now: f64, dismissed: impl FnOnce(&str, f64) -> bool) -> Notified {
+    pub fn notify(
+        &self,
+        payload: &Map<String, Value>,
+        now: f64,
+        dismissed: impl FnOnce(&str, f64) -> bool,
+    ) -> Notified {
         let text = |name: &str| payload.get(name).and_then(Value::as_str).unwrap_or_default();
         let key = store::key_of(text("session_id"));
         if text("hook_event_name").eq_ignore_ascii_case("sessionend") {

@@ -160,6 +160,8 @@ impl Collector for Claude {
         }
         let spare = if pass.now - self.last_all < OLD_HEADS_SEC { MAX_CACHE_ENTRIES } else { 0 };
         self.readers.end(spare);
+        found.store_errors.sort();
+        found.store_errors.dedup();
         Ok(found)
     }
 }

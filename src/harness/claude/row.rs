@@ -4,14 +4,14 @@ use super::family::{self, Family, Mate};
 use super::head::Role;
 use super::hooks::Hooks;
 use super::roster::{self, Pending};
-use super::state::{self, Signs, Verdict};
+use super::state::{self, Signs};
 use super::survey::{Agent, Group, Survey};
 use super::tasks::{self, Found};
 use super::transcript::Transcript;
 use super::{Readers, Session, store, stray_groups};
 use crate::harness::Pass;
 use crate::model::time::newest_plausible;
-use crate::model::{Code, Degrade, Key, Observed, Spacedock, State, Subagent, task};
+use crate::model::{Code, Degrade, Key, Observed, Spacedock, Subagent, task};
 use crate::text::label::{Host, encoded_label, project_label, resume_id};
 use std::path::{Path, PathBuf};
 
@@ -157,7 +157,7 @@ impl Case<'_> {
             state::working_detail(task::in_progress(&row.tasks), family.running(), window.and_then(|w| w.last_tool()));
         let stamps = [window.map_or(0.0, |w| w.newest_stamp(now)), self.session.map_or(0.0, |s| s.top.stamp.mtime())];
         let hook = self.standing_hook(row, transcript, now);
-        let mut verdict = state::judge(
+        let verdict = state::judge(
             &Signs {
                 question: window.and_then(|w| w.question()),
                 pending: &pending,
@@ -169,9 +169,7 @@ impl Case<'_> {
             },
             now,
         );
-        if verdict.state == State::NeedsInput && self.hooks.generation(self.key) != generation {
-            verdict = Verdict::idle();
-        }
+        let verdict = verdict.unless_ended(self.hooks.generation(self.key) != generation);
         row.state = verdict.state;
         row.state_detail = Some(verdict.detail);
         row.blocked_since = verdict.blocked_since;

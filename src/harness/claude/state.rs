@@ -35,6 +35,12 @@ impl Verdict {
         Verdict { state: State::Idle, detail: AWAITING.into(), blocked_since: None }
     }
 
+    /// What is left of this verdict when the session ended while it was worked out: a wait is over (CLAUDE-092).
+    #[must_use]
+    pub fn unless_ended(self, ended: bool) -> Verdict {
+        if ended && self.state == State::NeedsInput { Verdict::idle() } else { self }
+    }
+
     fn waits(since: f64, detail: String) -> Verdict {
         Verdict { state: State::NeedsInput, detail, blocked_since: Some(since) }
     }

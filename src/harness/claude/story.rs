@@ -119,11 +119,6 @@ impl Story {
         self.stop.at.filter(|_| self.stop.open.is_empty())
     }
 
-    /// Whether a look at the older part of the file could still change a reading.
-    pub fn wants_older(&self) -> bool {
-        self.title.is_none() || self.user_event.is_none() || !self.instructions.is_settled()
-    }
-
     /// Takes the next older line of a walk back from where the fold began; whether the walk can go on.
     pub fn older(&mut self, bytes: &[u8], wanted: &mut Wanted) -> bool {
         let mut skipped = 0;
@@ -152,7 +147,7 @@ impl Story {
                 _ => {}
             }
         }
-        wanted.title || wanted.user_event || wanted.instruction
+        wanted.any()
     }
 
     /// What a walk back is to look for.
@@ -171,6 +166,13 @@ pub struct Wanted {
     title: bool,
     user_event: bool,
     instruction: bool,
+}
+
+impl Wanted {
+    /// Whether anything is still to be found.
+    pub fn any(self) -> bool {
+        self.title || self.user_event || self.instruction
+    }
 }
 
 struct Hints {

@@ -69,8 +69,8 @@ impl Transcript {
     fn read_older(&mut self, path: &Path, begin: u64, limits: Limits) {
         let Ok(mut reader) = Reader::open(path) else { return };
         let story = &mut self.story;
-        if story.wants_older() {
-            let mut wanted = story.wanted();
+        let mut wanted = story.wanted();
+        if wanted.any() {
             let floor = begin.saturating_sub(limits.back);
             Backward::new(&mut reader, floor, begin).walk(None, &mut |line| story.older(line.bytes, &mut wanted));
         }

@@ -92,7 +92,7 @@ impl Window {
     }
 
     fn assistant(&mut self, at: u64, record: &Record<'_>, stamp: Option<f64>, now: f64) {
-        if let Some(stamp) = stamp {
+        if let Some(stamp) = stamp.filter(|_| !record.is_side_chain()) {
             self.own.push(at, stamp, now);
         }
         let Some(message) = record.message() else { return };
@@ -179,7 +179,7 @@ impl Window {
         self.output.get()
     }
 
-    /// Newest believable stamp of an assistant record, else 0 (CLAUDE-029).
+    /// Newest believable stamp of an assistant record of the session's own agent, else 0 (CLAUDE-029).
     pub fn own_activity(&self, now: f64) -> f64 {
         self.own.value(now)
     }
