@@ -187,13 +187,16 @@ pub struct Backward<'r> {
     floor: u64,
     held: Vec<u8>,
     chunk: usize,
+    /// An over-long line is being passed over; nothing of it is held.
+    in_long_line: bool,
 }
 
 impl<'r> Backward<'r> {
     /// A walk over `floor..end`; a line that began before `floor` is not yielded. An unfinished last line is passed
     /// over, since its writer is not done with it.
     pub fn new(reader: &'r mut Reader, floor: u64, end: u64) -> Backward<'r> {
-        Backward { reader, start: end, floor, held: Vec::new(), chunk: crate::config::REVERSE_CHUNK_BYTES }
+        let chunk = crate::config::REVERSE_CHUNK_BYTES;
+        Backward { reader, start: end, floor, held: Vec::new(), chunk, in_long_line: false }
     }
 
     /// Hands each complete line, newest first, to `each` until it answers false. Lines without `needle` (when one is
@@ -214,26 +217,28 @@ impl<'r> Backward<'r> {
             fresh.append(&mut self.held);
             self.held = fresh;
             self.start = from;
-            if first {
-                // Only what a line end closes is complete.
+            if first || self.in_long_line {
+                // Only what a line end closes is complete, and an over-long line ends where the line before it does.
                 let complete = memchr::memrchr(b'\n', &self.held).map_or(0, |i| i + 1);
                 self.held.truncate(complete);
-                first = complete == 0;
+                if complete == 0 {
+                    continue;
+                }
+                first = false;
+                self.in_long_line = false;
             }
             // The first piece may have begun before `from`: keep it for the next chunk.
-            let Some(cut) = memchr::memchr(b'\n', &self.held) else {
-                if self.held.len() > LINE_CAP {
-                    // Over-long: its head is of no use; keep only its line end so that the next line is whole.
-                    self.held = b"\n".to_vec();
-                }
-                continue;
-            };
+            let Some(cut) = memchr::memchr(b'\n', &self.held) else { continue };
             let rest_from = cut + 1;
             let hit = finder.as_ref().is_none_or(|f| f.find(self.held.get(rest_from..).unwrap_or_default()).is_some());
             if hit && !lines_back(&self.held, rest_from, from, each) {
                 return;
             }
             self.held.truncate(rest_from);
+            if self.held.len() > LINE_CAP {
+                self.held.clear();
+                self.in_long_line = true;
+            }
         }
         if self.start == 0 && !first && !self.held.is_empty() {
             lines_back(&self.held, 0, 0, each);
@@ -351,6 +356,23 @@ mod tests {
             seen.reverse();
             assert_eq!(seen, text, "chunk {chunk}");
         }
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn field_044_a_backward_walk_holds_no_over_long_line() {
+        let mut bytes = b"a\n".to_vec();
+        bytes.resize(LINE_CAP * 2, b'x');
+        bytes.extend_from_slice(b"\nb\n");
+        let path = file("back-long", &bytes);
+        let mut reader = Reader::open(&path).unwrap();
+        let len = reader.stamp().len;
+        let mut seen = Vec::new();
+        Backward::new(&mut reader, 0, len).walk(None, &mut |line| {
+            seen.push((line.at, line.bytes.to_vec()));
+            true
+        });
+        assert_eq!(seen, [(len - 2, b"b".to_vec()), (0, b"a".to_vec())]);
         std::fs::remove_file(path).unwrap();
     }
 }

@@ -168,8 +168,12 @@ impl Tree {
                 return;
             }
             Err(e) => {
+                // Not being able to look says nothing about what is there: what was known stands (TRUST-052).
                 self.unreadable.insert(dir.to_path_buf(), e.to_string());
                 self.generation += 1;
+                if self.dirs.contains_key(dir) {
+                    return;
+                }
             }
         }
         let gone: Vec<PathBuf> = match self.dirs.get(dir) {

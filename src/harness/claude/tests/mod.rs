@@ -1,0 +1,3 @@
+//! Tests of the Claude reader, on stores written for the purpose.
+
+mod scale;
