@@ -99,6 +99,36 @@ pub const ANTIGRAVITY_LOG_HEAD_BYTES: usize = 80_000;
 /// Read of Pi's `settings.json` at start, bytes (CONF-024).
 pub const PI_SETTINGS_READ_CAP_BYTES: usize = 1_000_001;
 
+// Codex rollouts.
+
+/// Newest part of a rollout walked backward in one pass for what lies before the turn scan; a longer one is walked on
+/// in later passes, bytes.
+pub const CODEX_WALK_BYTES: u64 = 64 * 1024 * 1024;
+/// The same over all rollouts of one pass, bytes.
+pub const CODEX_WALK_PASS_BYTES: u64 = 3 * CODEX_WALK_BYTES;
+/// Head of a long rollout searched for the first prompt, bytes.
+pub const CODEX_HEAD_BYTES: u64 = 1_048_576;
+/// Steps read of a plan, and characters of each.
+pub const CODEX_PLAN_MAX_STEPS: usize = 64;
+/// Longest step of a plan, characters.
+pub const CODEX_PLAN_STEP_CAP_CHARS: usize = 160;
+/// Newest children of a session whose lifecycle is reported.
+pub const CODEX_EVENT_CHILDREN: usize = 24;
+/// End of a child's rollout searched for its lifecycle, bytes.
+pub const CODEX_EVENT_SCAN_BYTES: u64 = 131_072;
+/// Lifecycle records per child.
+pub const CODEX_EVENTS_PER_CHILD: usize = 12;
+/// Lifecycle records per session.
+pub const CODEX_EVENTS_PER_ROW: usize = 48;
+/// What a child was told to do, characters.
+pub const CODEX_ASSIGNMENT_CAP_CHARS: usize = 140;
+/// Rollouts searched for the newest quota figures.
+pub const CODEX_USAGE_ROLLOUTS: usize = 8;
+/// First lines read in one pass to find a parent that is not among the recent rollouts.
+pub const CODEX_PARENT_HEADERS: usize = 1000;
+/// First lines of compressed rollouts decoded in one pass.
+pub const CODEX_PACKED_HEADERS: usize = 256;
+
 // Workflows of a Spacedock project.
 
 /// Part of a transcript searched for a boot envelope, bytes.

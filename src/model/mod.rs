@@ -6,6 +6,6 @@ pub mod time;
 pub mod turn;
 
 pub use observed::{
-    Code, Degrade, Evidence, Instruction, InstructionLabel, Key, Loop, Observed, Spacedock, State, Subagent,
-    SubagentEvent, SubagentNode, Task, Turn,
+    AssignmentStatus, Code, Degrade, Evidence, Instruction, InstructionLabel, Key, Loop, Observed, Spacedock, State,
+    Subagent, SubagentEvent, SubagentEventKind, SubagentNode, Task, Turn,
 };

@@ -262,15 +262,58 @@ pub struct Subagent {
     pub parent: Option<String>,
 }
 
-/// A running child with its place in the tree (CODEX-021). The Codex reader fixes the members.
+/// A running child with its place in the tree (CODEX-021).
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(transparent)]
-pub struct SubagentNode(pub serde_json::Value);
+pub struct SubagentNode {
+    pub name: String,
+    pub model: Option<String>,
+    pub started_at: Option<f64>,
+    /// Steps up to the session, 1 for a direct child.
+    pub depth: u32,
+    /// Label of the immediate parent, only when that is a child itself.
+    pub parent_name: Option<String>,
+    /// What the child was told to do, one line.
+    pub assignment: Option<String>,
+    pub assignment_status: AssignmentStatus,
+    /// The child's own thread id, by which an observer finds its rollout.
+    pub observer_sid: String,
+}
 
-/// A lifecycle record of a child (CODEX-023). The Codex reader fixes the members.
+/// How a child's assignment is known (CODEX-021).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum AssignmentStatus {
+    #[serde(rename = "exact parent dispatch")]
+    ExactParentDispatch,
+    #[serde(rename = "structured dispatch artifact")]
+    StructuredDispatchArtifact,
+    #[serde(rename = "unavailable")]
+    Unavailable,
+}
+
+/// A lifecycle record of a child (CODEX-023).
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(transparent)]
-pub struct SubagentEvent(pub serde_json::Value);
+pub struct SubagentEvent {
+    /// Seconds since the epoch, as recorded.
+    pub at: f64,
+    pub kind: SubagentEventKind,
+    pub name: String,
+    pub model: Option<String>,
+    pub depth: u32,
+    pub parent_name: Option<String>,
+    /// Where the record was read, in words.
+    pub source: &'static str,
+}
+
+/// What happened to a child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum SubagentEventKind {
+    #[serde(rename = "subagent_task_started")]
+    TaskStarted,
+    #[serde(rename = "subagent_complete")]
+    Complete,
+    #[serde(rename = "subagent_interrupted")]
+    Interrupted,
+}
 
 /// A task or plan step (ROW-040).
 #[derive(Clone, Debug, PartialEq, Serialize)]

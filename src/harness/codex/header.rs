@@ -1,0 +1,339 @@
+//! Line 1 of a rollout: whose it is and where it ran (CODEX-011..016). Read once per file.
+
+use super::never::{Form, form};
+use super::packed;
+use super::rollout::Fault;
+use crate::config::{FIRST_LINE_JSON_CAP_BYTES, MAX_CACHE_ENTRIES, SUBAGENT_NAME_CAP_CHARS};
+use crate::harness::line::{self, Field};
+use crate::surface::read::{ReadError, Reader, Stamp};
+use crate::text::{json, safe, safe_text};
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Longest id, bytes; a longer one counts as absent.
+const ID_BYTES: usize = 200;
+/// Longest path that is kept, bytes.
+const PATH_BYTES: usize = 4096;
+/// Characters of an id at the end of a file's stem.
+const STEM_ID_CHARS: usize = 36;
+/// Bytes read at first for a line 1; it is read on only when that was not enough.
+const FIRST_READ: usize = 16 * 1024;
+
+/// What line 1 says, with what the file's name says in its stead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meta {
+    /// Id of the row: the session's, else the end of the file's stem (CODEX-012).
+    pub session: String,
+    /// Id of the thread: a child's own, while its session is its root's (CODEX-013).
+    pub thread: String,
+    pub cwd: Option<String>,
+    /// A child, or a thread that Codex runs for itself: never a row.
+    pub is_child: bool,
+    pub parent: Option<String>,
+    /// Cleaned.
+    pub label: Option<String>,
+    pub agent_path: Option<String>,
+    /// False: line 1 told nothing, the stem stands in.
+    pub known: bool,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    payload: Field<'a>,
+}
+
+#[derive(Deserialize)]
+struct Payload<'a> {
+    #[serde(borrow)]
+    id: Field<'a>,
+    #[serde(borrow)]
+    session_id: Field<'a>,
+    #[serde(borrow)]
+    cwd: Field<'a>,
+    #[serde(borrow)]
+    thread_source: Field<'a>,
+    #[serde(borrow)]
+    source: Field<'a>,
+    #[serde(borrow)]
+    parent_thread_id: Field<'a>,
+    #[serde(borrow)]
+    agent_nickname: Field<'a>,
+    #[serde(borrow)]
+    agent_role: Field<'a>,
+    #[serde(borrow)]
+    agent_type: Field<'a>,
+    #[serde(borrow)]
+    agent_path: Field<'a>,
+}
+
+#[derive(Deserialize)]
+struct Source<'a> {
+    #[serde(borrow)]
+    subagent: Field<'a>,
+    #[serde(borrow)]
+    internal: Field<'a>,
+}
+
+#[derive(Deserialize)]
+struct Subagent<'a> {
+    #[serde(borrow)]
+    thread_spawn: Field<'a>,
+}
+
+#[derive(Deserialize)]
+struct Spawn<'a> {
+    #[serde(borrow)]
+    parent_thread_id: Field<'a>,
+}
+
+/// Origins of threads that no person talks to. An unnamed origin is a product's surface, and its thread the person's.
+const OWN_THREADS: [&str; 3] = ["subagent", "guardian_review", "memory_consolidation"];
+
+impl Meta {
+    /// What the name of a rollout says.
+    pub fn of_name(path: &Path) -> Meta {
+        let name = path.file_name().map(|n| n.to_string_lossy()).unwrap_or_default();
+        let stem = name.strip_suffix(".zst").unwrap_or(&name);
+        let stem = stem.strip_suffix(".jsonl").unwrap_or(stem);
+        let skip = stem.chars().count().saturating_sub(STEM_ID_CHARS);
+        let id: String = safe::clean(stem).chars().skip(skip).collect();
+        Meta {
+            session: id.clone(),
+            thread: id,
+            cwd: None,
+            is_child: false,
+            parent: None,
+            label: None,
+            agent_path: None,
+            known: false,
+        }
+    }
+
+    /// What a line 1 says; `None` when it is no `session_meta` record.
+    pub fn read(line: &[u8], path: &Path) -> Option<Meta> {
+        let text = json::record(line)?;
+        let record: Envelope = serde_json::from_str(&text).ok()?;
+        if line::text(record.kind).as_deref() != Some("session_meta") {
+            return None;
+        }
+        let mut meta = Meta::of_name(path);
+        let Some(payload) = line::object::<Payload>(record.payload) else { return Some(meta) };
+        let (session, thread) = (id(payload.session_id), id(payload.id));
+        meta.known = session.is_some() || thread.is_some();
+        if let Some(session) = session.clone().or_else(|| thread.clone()) {
+            meta.session = session;
+        }
+        if let Some(thread) = thread.or(session) {
+            meta.thread = thread;
+        }
+        let source = line::object::<Source>(payload.source);
+        let origin = line::text(payload.thread_source);
+        // Older builds name no origin, and Codex's own reviews name no parent either (FIELD-023).
+        meta.is_child = origin.is_some_and(|origin| OWN_THREADS.contains(&&*origin))
+            || source.as_ref().is_some_and(|s| s.subagent.is_some() || s.internal.is_some());
+        meta.parent = source.and_then(|s| spawned_by(s.subagent)).or_else(|| id(payload.parent_thread_id));
+        meta.cwd = path_of(payload.cwd);
+        meta.agent_path = path_of(payload.agent_path);
+        meta.label = name(payload.agent_nickname)
+            .or_else(|| name(payload.agent_role))
+            .or_else(|| name(payload.agent_type))
+            .or_else(|| meta.agent_path.as_deref().and_then(basename));
+        Some(meta)
+    }
+
+    /// The name a child is shown under (CODEX-019).
+    pub fn child_name(&self) -> &str {
+        self.label.as_deref().unwrap_or("subagent")
+    }
+}
+
+fn id(field: Field<'_>) -> Option<String> {
+    let id = line::nonempty(field)?;
+    (id.len() <= ID_BYTES && safe::clean(&id) == id).then(|| id.into_owned())
+}
+
+fn path_of(field: Field<'_>) -> Option<String> {
+    line::nonempty(field).filter(|path| path.len() <= PATH_BYTES).map(std::borrow::Cow::into_owned)
+}
+
+fn name(field: Field<'_>) -> Option<String> {
+    label(&line::nonempty(field)?)
+}
+
+fn basename(path: &str) -> Option<String> {
+    let separates = |c| c == '/' || (cfg!(windows) && c == '\\');
+    label(path.trim_end_matches(separates).rsplit(separates).next()?)
+}
+
+fn label(text: &str) -> Option<String> {
+    let label = safe_text(text, SUBAGENT_NAME_CAP_CHARS);
+    (!label.trim().is_empty()).then(|| label.into_owned())
+}
+
+fn spawned_by(subagent: Field<'_>) -> Option<String> {
+    let subagent: Subagent = line::object(subagent)?;
+    let spawn: Spawn = line::object(subagent.thread_spawn)?;
+    id(spawn.parent_thread_id)
+}
+
+/// The first line of a rollout: none when it is cut by the cap or by the end of a file that is still being written.
+pub fn first_line(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
+    let mut reader = Reader::open(path)?;
+    let mut held = Vec::new();
+    loop {
+        let from = held.len();
+        let want = if from == 0 { FIRST_READ } else { FIRST_LINE_JSON_CAP_BYTES };
+        held.resize(want, 0);
+        let got = reader.read_at(from as u64, held.get_mut(from..).unwrap_or_default())?;
+        held.truncate(from + got);
+        if let Some(end) = held.get(from..).and_then(|fresh| memchr::memchr(b'\n', fresh)) {
+            held.truncate(from + end);
+            return Ok(Some(held));
+        }
+        let over = from + got < want;
+        if over || want >= FIRST_LINE_JSON_CAP_BYTES {
+            // A line without its end is whole only where the file ends, too.
+            return Ok(over.then_some(held));
+        }
+    }
+}
+
+/// The headers read so far, by file and by the ids in them.
+#[derive(Default)]
+pub struct Headers {
+    known: HashMap<PathBuf, Entry>,
+    /// Files of a thread, or of a root's session.
+    index: HashMap<String, Vec<PathBuf>>,
+    /// Compressed ones that may still be decoded in this pass.
+    pub packed_left: usize,
+}
+
+struct Entry {
+    stamp: Stamp,
+    /// Believed for good; else asked for again when the file changed.
+    settled: bool,
+    meta: Arc<Meta>,
+    fault: Option<Fault>,
+}
+
+/// The answer to whose a file is.
+pub enum Whose {
+    Of(Arc<Meta>),
+    /// Not there any more, or not decoded yet.
+    Nobody,
+    /// `<Type>: <message>`.
+    Unreadable(String),
+}
+
+impl Headers {
+    /// Whose the rollout at `path` is, as it stands now.
+    pub fn of(&mut self, path: &Path, stamp: Stamp, now: f64) -> Whose {
+        if let Some(entry) = self.known.get_mut(path) {
+            let same = (entry.stamp.dev, entry.stamp.ino) == (stamp.dev, stamp.ino) && entry.stamp.len <= stamp.len;
+            match &entry.fault {
+                Some(fault) if fault.holds(stamp, now) => return Whose::Unreadable(fault.why.clone()),
+                None if same && (entry.settled || entry.stamp == stamp) => {
+                    entry.stamp = stamp;
+                    return Whose::Of(Arc::clone(&entry.meta));
+                }
+                _ => {}
+            }
+        }
+        self.read(path, stamp, now)
+    }
+
+    fn read(&mut self, path: &Path, stamp: Stamp, now: f64) -> Whose {
+        let packed = path.file_name().and_then(form) == Some(Form::Packed);
+        if packed && self.packed_left == 0 {
+            return Whose::Nobody;
+        }
+        let line = if packed {
+            self.packed_left -= 1;
+            packed::first_line(path)
+        } else {
+            first_line(path)
+        };
+        let before = self.forget(path);
+        match line {
+            Ok(line) => {
+                let read = line.and_then(|line| Meta::read(&line, path));
+                let settled = read.is_some() || packed;
+                let meta = Arc::new(read.unwrap_or_else(|| Meta::of_name(path)));
+                self.keep(path, Entry { stamp, settled, meta: Arc::clone(&meta), fault: None });
+                Whose::Of(meta)
+            }
+            Err(error) if error.is_missing() => Whose::Nobody,
+            Err(error) => {
+                let fault = Fault::new(&error, before.and_then(|entry| entry.fault).as_ref(), stamp, now);
+                let why = fault.why.clone();
+                let meta = Arc::new(Meta::of_name(path));
+                self.keep(path, Entry { stamp, settled: false, meta, fault: Some(fault) });
+                Whose::Unreadable(why)
+            }
+        }
+    }
+
+    fn keep(&mut self, path: &Path, entry: Entry) {
+        if self.known.len() >= MAX_CACHE_ENTRIES {
+            return;
+        }
+        if entry.fault.is_none() {
+            for id in ids(&entry.meta) {
+                self.index.entry(id.to_owned()).or_default().push(path.to_path_buf());
+            }
+        }
+        self.known.insert(path.to_path_buf(), entry);
+    }
+
+    /// Forgets one file, so that it is read again.
+    fn forget(&mut self, path: &Path) -> Option<Entry> {
+        let entry = self.known.remove(path)?;
+        for id in ids(&entry.meta) {
+            if let Some(files) = self.index.get_mut(id) {
+                files.retain(|file| file != path);
+                if files.is_empty() {
+                    self.index.remove(id);
+                }
+            }
+        }
+        Some(entry)
+    }
+
+    /// Has the file at `path` read again, since it is not the one it was.
+    pub fn doubt(&mut self, path: &Path) {
+        self.forget(path);
+    }
+
+    /// Drops files that are gone once there are more than the store holds.
+    pub fn prune(&mut self, files: usize, is_there: impl Fn(&Path) -> bool) {
+        if self.known.len() <= files {
+            return;
+        }
+        let gone: Vec<PathBuf> = self.known.keys().filter(|path| !is_there(path)).cloned().collect();
+        for path in gone {
+            self.forget(&path);
+        }
+    }
+
+    /// Whether the file's line 1 has been asked for.
+    pub fn has(&self, path: &Path) -> bool {
+        self.known.contains_key(path)
+    }
+
+    /// The files of a thread or of a root's session.
+    pub fn files_of(&self, id: &str) -> impl Iterator<Item = (&PathBuf, &Arc<Meta>)> {
+        let files = self.index.get(id).into_iter().flatten();
+        files.filter_map(|path| Some((path, &self.known.get(path)?.meta)))
+    }
+}
+
+fn ids(meta: &Meta) -> impl Iterator<Item = &str> {
+    // A child's session is its root's id, under which it must not be found.
+    let session = (!meta.is_child && meta.session != meta.thread).then_some(meta.session.as_str());
+    session.into_iter().chain([meta.thread.as_str()])
+}

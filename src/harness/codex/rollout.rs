@@ -1,0 +1,199 @@
+//! One rollout as far as it is read: its new lines, and what lies before them.
+
+use super::facts::Facts;
+use super::intent::{self, Reading};
+use super::plan::Plan;
+use super::prior::Prior;
+use crate::config::{TAIL_BYTES, TURN_SCAN_MAX_BYTES};
+use crate::harness::tail::{Advance, Fold, Line, Tail};
+use crate::surface::read::{ReadError, Stamp};
+use crate::text::safe::diagnostic;
+use std::path::Path;
+
+/// First and longest pause before a file that could not be read is tried again, seconds (TRUST-037).
+const PAUSE_SEC: (f64, f64) = (2.0, 60.0);
+
+/// How much of a rollout is read when it is met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Depth {
+    /// Its last bytes: enough for a child at rest.
+    Tail,
+    /// The turn scan and the walk before it.
+    Whole,
+}
+
+impl Depth {
+    const fn bytes(self) -> u64 {
+        match self {
+            Depth::Tail => TAIL_BYTES,
+            Depth::Whole => TURN_SCAN_MAX_BYTES,
+        }
+    }
+}
+
+/// Why a file is not read for now.
+#[derive(Debug)]
+pub struct Fault {
+    /// `<Type>: <message>`, redacted and bounded.
+    pub why: String,
+    stamp: Stamp,
+    retry_at: f64,
+    pause: f64,
+}
+
+impl Fault {
+    /// A failure met at `now`, after an earlier one perhaps.
+    pub fn new(error: &ReadError, before: Option<&Fault>, stamp: Stamp, now: f64) -> Fault {
+        let (first, longest) = PAUSE_SEC;
+        let pause = before.map_or(first, |fault| (fault.pause * 2.0).min(longest));
+        Fault { why: why(error), stamp, retry_at: now + pause, pause }
+    }
+
+    /// Whether the file is to be left alone yet.
+    pub fn holds(&self, stamp: Stamp, now: f64) -> bool {
+        // A clock set back must not make the pause longer.
+        self.stamp == stamp && (self.retry_at - self.pause..self.retry_at).contains(&now)
+    }
+}
+
+/// An error as diagnostics print it.
+fn why(error: &ReadError) -> String {
+    diagnostic(&match error {
+        ReadError::Io(e) => format!("{:?}: {e}", e.kind()),
+        ReadError::NotAFile => format!("NotAFile: {error}"),
+        ReadError::Changed => format!("Changed: {error}"),
+        ReadError::TooLong { .. } => format!("TooLong: {error}"),
+    })
+}
+
+/// A rollout and how far it is read.
+#[derive(Debug)]
+pub struct Rollout {
+    tail: Tail,
+    depth: Depth,
+    prior: Prior,
+    pub facts: Facts,
+    pub fault: Option<Fault>,
+    /// Pass in which it was last wanted.
+    pub wanted_in: u64,
+}
+
+impl Default for Rollout {
+    fn default() -> Self {
+        Rollout {
+            tail: Tail::default(),
+            depth: Depth::Tail,
+            prior: Prior::default(),
+            facts: Facts::new(false),
+            fault: None,
+            wanted_in: 0,
+        }
+    }
+}
+
+impl Rollout {
+    /// Brings the reading up to the file as it stands. Returns whether the file turned out to be another one, or
+    /// rewritten, since it was last read. `budget` is what may be walked backward in this pass, bytes.
+    pub fn bring(&mut self, path: &Path, stamp: Stamp, depth: Depth, now: f64, budget: &mut u64) -> bool {
+        if self.fault.as_ref().is_some_and(|fault| fault.holds(stamp, now)) {
+            return false;
+        }
+        let known = self.tail.stamp().is_some();
+        let too_shallow = depth > self.depth && !self.facts.is_whole();
+        let unread = stamp.len.saturating_sub(self.tail.position());
+        if known && (too_shallow || unread > depth.bytes()) {
+            self.tail = Tail::default();
+        }
+        self.depth = self.depth.max(depth);
+        match self.advance(path, stamp, now, budget) {
+            Ok(advance) => {
+                self.fault = None;
+                known && matches!(advance, Advance::Anew { .. }) && !too_shallow
+            }
+            Err(error) => {
+                self.fault = Some(Fault::new(&error, self.fault.as_ref(), stamp, now));
+                false
+            }
+        }
+    }
+
+    fn advance(&mut self, path: &Path, stamp: Stamp, now: f64, budget: &mut u64) -> Result<Advance, ReadError> {
+        let mut reading = Folding {
+            path,
+            now,
+            deep: self.depth == Depth::Whole,
+            entering: false,
+            budget,
+            facts: &mut self.facts,
+            prior: &mut self.prior,
+        };
+        let advance = self.tail.advance(path, stamp, self.depth.bytes(), &mut reading)?;
+        if reading.entering {
+            reading.enter(self.tail.position());
+        }
+        self.facts.settle(now);
+        if self.depth == Depth::Whole {
+            self.prior.go_on(path, budget, &mut self.facts)?;
+        }
+        Ok(advance)
+    }
+
+    /// Whether anything of it could ever be read.
+    pub fn is_read(&self) -> bool {
+        self.tail.stamp().is_some()
+    }
+
+    /// Lines that were no records, or too long to be one.
+    pub fn skipped(&self) -> u64 {
+        self.facts.skipped + self.tail.long_lines
+    }
+
+    /// The newest model it names.
+    pub fn model(&self) -> Option<&String> {
+        self.facts.model.as_ref().or(self.prior.model.as_ref())
+    }
+
+    /// The newest plan it holds.
+    pub fn plan(&self) -> Option<&Plan> {
+        self.facts.plan.as_ref().or(self.prior.plan.as_ref())
+    }
+
+    /// Prompt and instruction.
+    pub fn intent(&self) -> Reading<'_> {
+        intent::read(&self.facts.intent, &self.prior.older)
+    }
+}
+
+/// Folds lines into the facts; enters the part before them once it is known where they begin.
+struct Folding<'a> {
+    path: &'a Path,
+    now: f64,
+    deep: bool,
+    entering: bool,
+    budget: &'a mut u64,
+    facts: &'a mut Facts,
+    prior: &'a mut Prior,
+}
+
+impl Folding<'_> {
+    fn enter(&mut self, begin: u64) {
+        self.entering = false;
+        // What cannot be read there is wanted again when the walk goes on, which reports it.
+        let _ = self.prior.enter(self.path, begin, self.budget, self.facts);
+    }
+}
+
+impl Fold for Folding<'_> {
+    fn restart(&mut self, from_start: bool) {
+        *self.facts = Facts::new(from_start);
+        *self.prior = Prior::default();
+        self.entering = self.deep && !from_start;
+    }
+
+    fn line(&mut self, line: Line<'_>) {
+        if self.entering {
+            self.enter(line.at);
+        }
+        self.facts.line(line, self.now);
+    }
+}

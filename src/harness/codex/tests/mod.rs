@@ -1,0 +1,1 @@
+//! Rollouts written into a scratch store and read back through the collector.
