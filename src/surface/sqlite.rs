@@ -1,96 +1,61 @@
-//! Read-only SQLite opens of databases that other programs own.
+//! Read-only reads of SQLite databases that other programs own and write while they are read.
 //!
-//! A live WAL database is opened read-only through its own `-shm`, so that what the owner committed is seen and the
-//! owner is never blocked. `immutable` is used only for a WAL-mode file beside which no `-wal` lies (nobody has it
-//! open): a plain open would have to make sidecars in a folder that is not ours (FIELD-050). Nothing is ever opened
-//! read-write, so nothing can be checkpointed (FIELD-051).
+//! What the owner committed is seen, the owner never waits for us, and its files are the same afterwards (how:
+//! [`open`]). Nothing is ever opened read-write, so nothing can be checkpointed (FIELD-051). A [`Database`] is meant to
+//! live for one read: a handle kept open holds SQLite's shared lock, and then the owner cannot fold its log away when
+//! it ends. Whether a read is due at all is told by [`stamps`], without opening anything.
+
+mod cell;
+mod error;
+mod open;
+#[cfg(test)]
+mod tests;
 
 use super::read::{self, Kind};
-use rusqlite::{Connection, OpenFlags};
-use std::fmt;
+use open::{Guard, Mode};
+use rusqlite::Connection;
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
+pub use cell::{borrowed, bytes, epoch, number, plain_number, text, truthy};
+pub use error::StoreError;
 pub use rusqlite::types::ValueRef;
 pub use rusqlite::{Row, Statement, params};
 
-/// Why a database could not be read; the message says what was met (DECK-020 codes through [`StoreError::code`]).
-#[derive(Debug)]
-pub enum StoreError {
-    Missing,
-    Unreadable(String),
-    Locked,
-    Corrupt(String),
-    Encrypted,
-    /// A table or column that the reader needs is not there.
-    Schema(String),
-}
-
-impl StoreError {
-    /// The degrade that names this failure.
-    pub fn code(&self) -> crate::model::Code {
-        use crate::model::Code;
-        match self {
-            StoreError::Missing => Code::StoreMissing,
-            StoreError::Unreadable(_) => Code::StoreUnreadable,
-            StoreError::Locked => Code::StoreLocked,
-            StoreError::Corrupt(_) => Code::StoreCorrupt,
-            StoreError::Encrypted => Code::StoreEncrypted,
-            StoreError::Schema(_) => Code::SchemaUnknown,
-        }
-    }
-}
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StoreError::Missing => out.write_str("OperationalError: the database file is missing"),
-            StoreError::Unreadable(why) => write!(out, "OperationalError: {why}"),
-            StoreError::Locked => out.write_str("OperationalError: database is locked"),
-            StoreError::Corrupt(why) => write!(out, "DatabaseError: {why}"),
-            StoreError::Encrypted => out.write_str("DatabaseError: file is not a database (encrypted or foreign)"),
-            StoreError::Schema(what) => write!(out, "SchemaUnsupported: {what}"),
-        }
-    }
-}
-
-impl std::error::Error for StoreError {}
-
-impl From<rusqlite::Error> for StoreError {
-    fn from(error: rusqlite::Error) -> Self {
-        use rusqlite::ErrorCode as E;
-        match error.sqlite_error_code() {
-            Some(E::DatabaseBusy | E::DatabaseLocked) => StoreError::Locked,
-            Some(E::DatabaseCorrupt) => StoreError::Corrupt(error.to_string()),
-            Some(E::NotADatabase) => StoreError::Encrypted,
-            _ => match &error {
-                rusqlite::Error::SqliteFailure(_, Some(text)) if text.starts_with("no such") => {
-                    StoreError::Schema(text.clone())
-                }
-                _ => StoreError::Unreadable(error.to_string()),
-            },
-        }
-    }
-}
+/// How long a lock of the owner is waited for.
+pub const PATIENCE: Duration = Duration::from_millis(200);
+/// Longest a statement, or all of one snapshot, may take.
+const BUDGET: Duration = Duration::from_secs(2);
+/// Steps of SQLite's machine between two looks at the clock.
+const STEPS: i32 = 10_000;
 
 /// Version of the SQLite that is linked in.
 pub fn version() -> &'static str {
     rusqlite::version()
 }
 
-/// An open database and the stamps that tell whether it moved.
-pub struct Database {
-    connection: Connection,
-    path: PathBuf,
-    moved: Moved,
-    immutable: bool,
-}
-
-/// Stamps of a database file and its write-ahead log: equal stamps mean equal content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Stamps of a database file and its write-ahead log: equal stamps mean equal content, but for what was written in the
+/// same clock tick; where the kernel reports changes, its word comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
     pub file: Option<read::Stamp>,
     pub wal: Option<read::Stamp>,
+}
+
+impl Moved {
+    /// Newest modification of either, seconds since the epoch; a log that holds nothing tells nothing. 0 without a file.
+    pub fn newest(&self, now: f64) -> f64 {
+        let wal = self.wal.filter(|wal| wal.len > 0);
+        let times = [self.file, wal].into_iter().flatten().map(|s| s.mtime());
+        crate::model::time::newest_plausible(times, now)
+    }
+
+    fn identity(&self) -> Option<(u64, u64)> {
+        self.file.map(|s| (s.dev, s.ino))
+    }
 }
 
 /// The stamps of a database as it stands, at the cost of two looks.
@@ -105,46 +70,76 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// An open database.
+pub struct Database {
+    // Closed before the guard lets go of the note that it is open.
+    connection: Connection,
+    _guard: Guard,
+    path: PathBuf,
+    moved: Moved,
+    mode: Mode,
+    clock: Deadline,
+    /// Inside a snapshot, which has one deadline for all its statements.
+    snapshot: Cell<bool>,
+}
+
 impl Database {
     /// Opens a database read-only. The caller asserts tables and columns before it reads ([`Database::require`]).
     pub fn open(path: &Path) -> Result<Database, StoreError> {
-        match read::look(path) {
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err(StoreError::Missing),
-            Err(e) => return Err(StoreError::Unreadable(e.to_string())),
-            Ok(entry) if entry.kind != Kind::File => return Err(StoreError::Unreadable("not a regular file".into())),
-            Ok(_) => {}
-        }
-        let moved = stamps(path);
-        let immutable = moved.wal.is_none() && wal_mode(path);
-        let connection = connect(path, immutable)?;
-        Ok(Database { connection, path: path.to_path_buf(), moved, immutable })
+        Database::open_within(path, PATIENCE)
+    }
+
+    /// As [`Database::open`], waiting at most `patience` for a lock; for readers of many stores, which must not wait for
+    /// each.
+    pub fn open_within(path: &Path, patience: Duration) -> Result<Database, StoreError> {
+        let mut opened = open::open(path, patience)?;
+        let clock = Deadline::start();
+        clock.watch(&mut opened.connection)?;
+        Ok(Database {
+            connection: opened.connection,
+            _guard: opened.guard,
+            path: path.to_path_buf(),
+            moved: opened.moved,
+            mode: opened.mode,
+            clock,
+            snapshot: Cell::new(false),
+        })
+    }
+
+    /// The stamps as they were before the first read.
+    pub fn moved(&self) -> Moved {
+        self.moved
     }
 
     /// Whether this handle still shows what lies on disk: the same file, and none that was opened as unchanging and
     /// moved since. When not, drop it and open anew.
     pub fn is_current(&self) -> bool {
         let now = stamps(&self.path);
-        let identity = |m: Moved| m.file.map(|s| (s.dev, s.ino));
-        identity(now) == identity(self.moved) && !(self.immutable && now != self.moved)
+        now.identity() == self.moved.identity() && !(self.mode == Mode::Unchanging && now != self.moved)
     }
 
     /// Asserts that `table` has every one of `columns`; names the first that is missing.
     pub fn require(&self, table: &str, columns: &[&str]) -> Result<(), StoreError> {
         let have = self.columns(table)?;
         if have.is_empty() {
-            return Err(StoreError::Schema(format!("no table {table}")));
+            return Err(StoreError::Schema(format!("no such table: {table}")));
         }
         match columns.iter().find(|c| !have.iter().any(|h| h == *c)) {
-            Some(missing) => Err(StoreError::Schema(format!("no column {table}.{missing}"))),
+            Some(missing) => Err(StoreError::Schema(format!("no such column: {table}.{missing}"))),
             None => Ok(()),
         }
     }
 
-    /// The columns of a table; empty when there is no such table.
+    /// The columns of a table, lower-cased as SQLite compares them; empty when there is no such table. A view is none.
     pub fn columns(&self, table: &str) -> Result<Vec<String>, StoreError> {
-        let mut statement = self.connection.prepare_cached("SELECT name FROM pragma_table_info(?1)")?;
-        let names = statement.query_map([table], |row| row.get::<_, String>(0))?;
-        Ok(names.collect::<Result<_, _>>()?)
+        let mut names = Vec::new();
+        let sql = "SELECT lower(c.name) FROM sqlite_schema AS s, pragma_table_info(s.name) AS c \
+                   WHERE s.type = 'table' AND s.name = ?1 COLLATE NOCASE";
+        self.rows(sql, &[&table], |row| {
+            names.push(row.get(0)?);
+            Ok(true)
+        })?;
+        Ok(names)
     }
 
     /// Runs one query and hands every row to `each` until it answers false.
@@ -154,6 +149,9 @@ impl Database {
         params: &[&dyn rusqlite::ToSql],
         mut each: impl FnMut(&Row<'_>) -> Result<bool, rusqlite::Error>,
     ) -> Result<(), StoreError> {
+        if !self.snapshot.get() {
+            self.clock.restart();
+        }
         let mut statement = self.connection.prepare_cached(sql)?;
         let mut rows = statement.query(params)?;
         while let Some(row) = rows.next()? {
@@ -166,10 +164,30 @@ impl Database {
 
     /// Reads inside one transaction, so that several queries see one state of the database.
     pub fn snapshot<T>(&self, read: impl FnOnce(&Database) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.clock.restart();
         let transaction = self.connection.unchecked_transaction()?;
-        let result = read(self);
+        let result = open::first_read(&self.connection).and_then(|()| {
+            self.snapshot.set(true);
+            let result = read(self);
+            self.snapshot.set(false);
+            result
+        });
         drop(transaction);
+        // Without locks the only proof of one state is that nothing moved meanwhile.
+        if self.mode == Mode::Unchanging && stamps(&self.path) != self.moved {
+            return Err(StoreError::Changed);
+        }
         result
+    }
+
+    /// The last `most` bytes of one cell, without building the rest of it in memory.
+    pub fn cell_tail(&self, table: &str, column: &str, rowid: i64, most: usize) -> Result<Vec<u8>, StoreError> {
+        let blob = self.connection.blob_open(rusqlite::MAIN_DB, table, column, rowid, true)?;
+        let len = blob.len().min(most);
+        let mut tail = vec![0; len];
+        let read = blob.read_at(&mut tail, blob.len() - len)?;
+        tail.truncate(read);
+        Ok(tail)
     }
 
     /// Where the database lies.
@@ -178,118 +196,26 @@ impl Database {
     }
 }
 
-/// Whether the header names write-ahead logging: read version 2 at byte 19 (SQLite file format, section 1.3).
-fn wal_mode(path: &Path) -> bool {
-    read::prefix(path, 20).is_ok_and(|(head, _)| head.get(19) == Some(&2))
+/// When SQLite stops what it is doing, so that no store can hold the collection (a table of any size, a schema built to
+/// be slow).
+struct Deadline {
+    start: Instant,
+    /// Milliseconds after `start`.
+    at: Arc<AtomicU64>,
 }
 
-fn connect(path: &Path, immutable: bool) -> Result<Connection, StoreError> {
-    let uri = format!("file:{}?mode=ro{}", encode(path)?, if immutable { "&immutable=1" } else { "" });
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(uri, flags)?;
-    connection.busy_timeout(Duration::from_millis(50))?;
-    connection
-        .execute_batch("PRAGMA query_only=1; PRAGMA cache_size=-256; PRAGMA mmap_size=0; PRAGMA trusted_schema=0;")?;
-    // The header is read by the first query only; ask now, so that a foreign file is refused here.
-    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-    Ok(connection)
-}
-
-/// A path as a URI: everything but unreserved characters and `/` percent-encoded.
-fn encode(path: &Path) -> Result<String, StoreError> {
-    let text = path.to_str().ok_or_else(|| StoreError::Unreadable("path is not Unicode".into()))?;
-    let text = if cfg!(windows) { format!("/{}", text.replace('\\', "/")) } else { text.to_string() };
-    let mut out = String::with_capacity(text.len());
-    for b in text.bytes() {
-        if b.is_ascii_alphanumeric() || matches!(b, b'/' | b'-' | b'_' | b'.' | b'~') {
-            out.push(b as char);
-        } else {
-            out.push_str(&format!("%{b:02X}"));
-        }
-    }
-    Ok(out)
-}
-
-/// A cell as text: text as is, blobs and text with invalid UTF-8 replaced, at most `cap` bytes; `None` for null and numbers.
-pub fn text(value: ValueRef<'_>, cap: usize) -> Option<String> {
-    let (ValueRef::Text(bytes) | ValueRef::Blob(bytes)) = value else { return None };
-    Some(String::from_utf8_lossy(bytes.get(..cap.min(bytes.len())).unwrap_or_default()).into_owned())
-}
-
-/// A cell as a number: integers and reals as they are, numeric text parsed; else `None`.
-pub fn number(value: ValueRef<'_>) -> Option<f64> {
-    match value {
-        ValueRef::Integer(n) => Some(n as f64),
-        ValueRef::Real(n) => Some(n).filter(|n| n.is_finite()),
-        ValueRef::Text(b) => std::str::from_utf8(b).ok()?.trim().parse().ok().filter(|n: &f64| n.is_finite()),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeSet;
-
-    fn scratch(name: &str) -> PathBuf {
-        let dir = std::env::temp_dir().join(format!("cargento-sqlite-{}-{name}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&dir);
-        std::fs::create_dir_all(&dir).unwrap();
-        dir
+impl Deadline {
+    fn start() -> Deadline {
+        Deadline { start: Instant::now(), at: Arc::new(AtomicU64::new(BUDGET.as_millis() as u64)) }
     }
 
-    fn listing(dir: &Path) -> BTreeSet<String> {
-        std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect()
+    fn restart(&self) {
+        self.at.store((self.start.elapsed() + BUDGET).as_millis() as u64, Ordering::Relaxed);
     }
 
-    fn count(db: &Database) -> i64 {
-        let mut n = 0;
-        db.rows("SELECT count(*) FROM t", &[], |row| {
-            n = row.get(0)?;
-            Ok(true)
-        })
-        .unwrap();
-        n
-    }
-
-    #[test]
-    fn field_050_a_wal_database_without_sidecars_is_read_and_the_folder_stays_as_it_was() {
-        let dir = scratch("bare");
-        let path = dir.join("a.db");
-        let owner = Connection::open(&path).unwrap();
-        owner.execute_batch("PRAGMA journal_mode=WAL; CREATE TABLE t(x); INSERT INTO t VALUES(1)").unwrap();
-        drop(owner);
-        let (before, bytes) = (listing(&dir), std::fs::read(&path).unwrap());
-        let db = Database::open(&path).unwrap();
-        assert_eq!(count(&db), 1);
-        assert_eq!(listing(&dir), before);
-        let owner = Connection::open(&path).unwrap();
-        owner.execute_batch("INSERT INTO t VALUES(2)").unwrap();
-        assert!(!db.is_current(), "a handle opened as unchanging must be given up once the owner writes");
-        let again = Database::open(&path).unwrap();
-        assert_eq!(count(&again), 2);
-        assert_eq!(std::fs::read(&path).unwrap(), bytes, "never checkpointed");
-        drop((db, again, owner));
-        std::fs::remove_dir_all(dir).unwrap();
-    }
-
-    #[test]
-    fn a_live_writer_is_seen_and_structure_is_asserted() {
-        let dir = scratch("live");
-        let path = dir.join("with space %.db");
-        let owner = Connection::open(&path).unwrap();
-        owner.execute_batch("PRAGMA journal_mode=WAL; CREATE TABLE t(x, y)").unwrap();
-        let db = Database::open(&path).unwrap();
-        owner.execute_batch("INSERT INTO t VALUES(1, 2)").unwrap();
-        assert_eq!(count(&db), 1);
-        assert!(db.is_current());
-        assert!(db.require("t", &["x", "y"]).is_ok());
-        assert!(matches!(db.require("t", &["z"]), Err(StoreError::Schema(_))));
-        assert!(matches!(db.require("u", &["z"]), Err(StoreError::Schema(_))));
-        std::fs::write(dir.join("b.db"), vec![7u8; 4096]).unwrap();
-        assert!(matches!(Database::open(&dir.join("b.db")), Err(StoreError::Encrypted)));
-        assert!(matches!(Database::open(&dir.join("c.db")), Err(StoreError::Missing)));
-        drop((db, owner));
-        std::fs::remove_dir_all(dir).unwrap();
+    fn watch(&self, connection: &mut Connection) -> Result<(), StoreError> {
+        let (start, at) = (self.start, Arc::clone(&self.at));
+        let over = move || start.elapsed().as_millis() as u64 > at.load(Ordering::Relaxed);
+        Ok(connection.progress_handler(STEPS, Some(over))?)
     }
 }
