@@ -1,9 +1,21 @@
 //! One reader per harness behind one trait. No harness knows another; what they share is in the modules without a
 //! harness's name: [`tree`] (which files there are), [`tail`] (new lines of a file), [`line`] (records).
 
+pub mod droid;
+pub mod follow;
+pub mod gemini;
+pub mod head;
 pub mod identity;
 pub mod line;
+pub mod pi;
+pub mod place;
+pub mod probe;
+pub mod seek;
+pub mod shape;
+pub mod story;
 pub mod tail;
+#[cfg(test)]
+mod testkit;
 pub mod tree;
 
 use crate::model::{Degrade, Key, Observed};
