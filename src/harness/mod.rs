@@ -6,7 +6,21 @@ pub mod codex;
 pub mod identity;
 pub mod line;
 pub mod registry;
+pub mod droid;
+pub mod follow;
+pub mod gemini;
+pub mod head;
+pub mod identity;
+pub mod line;
+pub mod pi;
+pub mod place;
+pub mod probe;
+pub mod seek;
+pub mod shape;
+pub mod story;
 pub mod tail;
+#[cfg(test)]
+mod testkit;
 pub mod tree;
 
 use crate::model::{Degrade, Key, Observed};

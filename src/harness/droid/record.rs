@@ -1,0 +1,170 @@
+//! Records of a Droid transcript: an Anthropic-style message a line, behind one `session_start` line.
+//!
+//! Only role, prompt text, tool names and stamps are taken. Thinking, tool inputs and tool results are passed over as
+//! bytes and never become a value here (DROID-004).
+
+use crate::config::TOOL_CAP_CHARS;
+use crate::harness::follow::{Records, session_id};
+use crate::harness::head::Head;
+use crate::harness::line::{Field, number, object, text};
+use crate::harness::seek::Before;
+use crate::harness::shape::{Maybe, Str, each};
+use crate::harness::story::{Moment, Prompt, Story};
+use crate::text::extract::Text;
+use crate::text::{json, safe_name};
+use memchr::memmem;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::sync::Arc;
+
+/// What line 1 says of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    pub id: Option<String>,
+    /// As recorded, trimmed; never empty.
+    pub title: Option<String>,
+    pub cwd: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Start<'a> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Str<'a>,
+    #[serde(borrow, default)]
+    id: Field<'a>,
+    #[serde(borrow, default, rename = "sessionTitle")]
+    session_title: Str<'a>,
+    #[serde(borrow, default)]
+    title: Str<'a>,
+    #[serde(borrow, default)]
+    cwd: Str<'a>,
+}
+
+/// Longest title and directory taken from line 1, bytes.
+const HEADER_TEXT_CAP: usize = 8192;
+
+/// Judges the first line: a `session_start`, another record, or not whole yet (DROID-005, DROID-028).
+pub fn header(line: &[u8]) -> Head<Header> {
+    let Some(start) = json::record(line) else { return Head::Unfinished };
+    let Ok(start) = serde_json::from_str::<Start<'_>>(&start) else { return Head::Unfinished };
+    if !start.kind.is("session_start") {
+        return Head::Parsed(None);
+    }
+    let title =
+        [&start.session_title, &start.title].into_iter().find_map(|t| t.get().map(str::trim).filter(|t| !t.is_empty()));
+    let bounded = |text: &&str| text.len() <= HEADER_TEXT_CAP;
+    Head::Parsed(Some(Header {
+        id: id(start.id),
+        title: title.map(|title| title.get(..title.floor_char_boundary(HEADER_TEXT_CAP)).unwrap_or(title).to_owned()),
+        cwd: start.cwd.get().filter(bounded).map(str::to_owned),
+    }))
+}
+
+/// An id as text; a number counts as its digits (DROID-018).
+fn id(field: Field<'_>) -> Option<String> {
+    let id = match text(field) {
+        Some(text) => text.into_owned(),
+        None => number(field).and(field).map(|raw| raw.get().to_owned())?,
+    };
+    session_id(&id).map(str::to_owned)
+}
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Str<'a>,
+    #[serde(borrow, default)]
+    timestamp: Str<'a>,
+    #[serde(borrow, default)]
+    message: Maybe<Message<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow, default)]
+    role: Str<'a>,
+    #[serde(borrow, default)]
+    content: Field<'a>,
+}
+
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Str<'a>,
+    #[serde(borrow, default)]
+    name: Str<'a>,
+}
+
+impl Records for Story {
+    type Header = Header;
+
+    fn header(line: &[u8]) -> Head<Header> {
+        header(line)
+    }
+
+    fn begin(from_start: bool) -> Story {
+        Story::new(from_start)
+    }
+
+    fn resume(&mut self, before: Before) {
+        Story::resume(self, before);
+    }
+
+    fn moments(line: &[u8], out: &mut Vec<Moment>) {
+        out.extend(moment(line));
+    }
+
+    fn line(&mut self, line: &[u8], now: f64) -> bool {
+        let moment = moment(line);
+        if let Some(moment) = &moment {
+            self.take(moment, now);
+        }
+        moment.is_some()
+    }
+}
+
+/// A line as the story sees it; `None` when it holds no record (DROID-010, DROID-011).
+pub fn moment(line: &[u8]) -> Option<Moment> {
+    let line = json::record(line)?;
+    let line: Line<'_> = serde_json::from_str(&line).ok()?;
+    let mut moment = Moment { at: line.timestamp.stamp(), ..Moment::default() };
+    let Some(message) = line.message.0.filter(|_| line.kind.is("message")) else { return Some(moment) };
+    match message.role.get() {
+        Some("user") if !has_tool_result(message.content) => {
+            moment.opens = true;
+            moment.prompt = prompt(message.content);
+        }
+        Some("assistant") => moment.tool = last_tool(message.content),
+        _ => {}
+    }
+    Some(moment)
+}
+
+fn prompt(content: Field<'_>) -> Option<Arc<Prompt>> {
+    let text: Text<'_> = serde_json::from_str(content?.get()).ok()?;
+    (!text.0.is_empty()).then(|| Arc::new(Prompt::new(&text.0)))
+}
+
+/// Content with these bytes may hold such blocks; content without holds none.
+fn may_hold<'a>(content: Field<'a>, kind: &str) -> Option<&'a RawValue> {
+    content.filter(|raw| memmem::find(raw.get().as_bytes(), kind.as_bytes()).is_some())
+}
+
+fn has_tool_result(content: Field<'_>) -> bool {
+    let mut found = false;
+    each(may_hold(content, "tool_result"), &mut |raw| {
+        found |= object::<Block<'_>>(Some(raw)).is_some_and(|block| block.kind.is("tool_result"));
+    });
+    found
+}
+
+fn last_tool(content: Field<'_>) -> Option<Arc<str>> {
+    let mut last = None;
+    each(may_hold(content, "tool_use"), &mut |raw| {
+        let block = object::<Block<'_>>(Some(raw)).filter(|block| block.kind.is("tool_use"));
+        if let Some(name) = block.and_then(|block| safe_name(block.name.get()?, TOOL_CAP_CHARS)) {
+            last = Some(name.into());
+        }
+    });
+    last
+}

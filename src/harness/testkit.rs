@@ -1,0 +1,109 @@
+//! Scratch stores and passes with a given clock, for the tests of the readers.
+
+use super::{Collected, Collector, Pass};
+use crate::model::Observed;
+use crate::surface::watch::{Dirty, Watch};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+
+/// The clock of most tests, seconds since the epoch: 2026-09-20T10:00:00Z.
+pub const NOW: f64 = 1_789_898_400.0;
+/// The default display window, seconds.
+pub const WINDOW: f64 = 86_400.0;
+
+/// A folder of its own that goes when the test ends.
+pub struct Scratch(pub PathBuf);
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+impl Scratch {
+    /// An empty folder for the test of this name.
+    pub fn new(name: &str) -> Scratch {
+        let dir = std::env::temp_dir().join(format!("cargento-{}-{name}", std::process::id()));
+        drop(std::fs::remove_dir_all(&dir));
+        std::fs::create_dir_all(&dir).unwrap();
+        Scratch(dir.canonicalize().unwrap())
+    }
+
+    /// Writes a file of these bytes, last written at `mtime`.
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>, mtime: f64) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        touch(&path, mtime);
+        path
+    }
+
+    /// Copies a fixture, last written at `mtime`.
+    pub fn fixture(&self, fixture: &str, name: &str, mtime: f64) -> PathBuf {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(fixture);
+        self.write(name, std::fs::read(from).unwrap(), mtime)
+    }
+}
+
+/// Appends bytes to a file, last written at `mtime`.
+pub fn append(path: &Path, bytes: impl AsRef<[u8]>, mtime: f64) {
+    std::fs::OpenOptions::new().append(true).open(path).unwrap().write_all(bytes.as_ref()).unwrap();
+    touch(path, mtime);
+}
+
+/// Sets the time a file was last written.
+pub fn touch(path: &Path, mtime: f64) {
+    let file = std::fs::OpenOptions::new().append(true).open(path).unwrap();
+    file.set_modified(UNIX_EPOCH + Duration::from_secs_f64(mtime)).unwrap();
+}
+
+/// One pass as the scan loop makes it.
+pub fn pass(reader: &mut dyn Collector, now: f64, all: bool) -> Collected {
+    if !reader.discovered() {
+        return Collected::default();
+    }
+    let watch = Watch::off();
+    let dirty = Dirty::default();
+    reader.collect(&Pass { now, window: WINDOW, all, dirty: &dirty, sweep: true, watch: &watch }).unwrap()
+}
+
+/// The only row of a pass over the display window.
+#[track_caller]
+pub fn one(reader: &mut dyn Collector, now: f64) -> Observed {
+    let mut rows = pass(reader, now, false).rows;
+    assert_eq!(rows.len(), 1, "rows: {:?}", rows.iter().map(|row| &row.sid).collect::<Vec<_>>());
+    rows.remove(0)
+}
+
+/// A time as the harnesses write it.
+pub fn iso(at: f64) -> String {
+    let ms = (at * 1000.0).round() as i64;
+    let (mut days, rest) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
+    let mut date = (1970, 1);
+    let length = |(year, month): (i64, i64)| match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    while days >= length(date) {
+        days -= length(date);
+        date = if date.1 == 12 { (date.0 + 1, 1) } else { (date.0, date.1 + 1) };
+    }
+    let (seconds, milli) = (rest / 1000, rest % 1000);
+    let time = format!("{:02}:{:02}:{:02}.{milli:03}Z", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    format!("{:04}-{:02}-{:02}T{time}", date.0, date.1, days + 1)
+}
+
+/// Everything a row says, as one text.
+pub fn text(row: &Observed) -> String {
+    format!("{}{:?}", serde_json::to_string(row).unwrap(), row.evidence)
+}
+
+#[test]
+fn iso_is_what_the_readers_read() {
+    for t in [0.0, NOW, NOW + 0.25, 951_782_400.0] {
+        assert_eq!(crate::model::time::parse_iso(&iso(t)), Some(t));
+    }
+}
