@@ -52,6 +52,10 @@ pub trait Lane: Send + Sync {
     }
     /// Sees the final rows of a default-window collection, to record them.
     fn record(&self, _rows: &[Row], _variant: Variant) {}
+    /// When time alone changes what the lane shows next, seconds since the epoch.
+    fn due(&self, _now: f64) -> Option<f64> {
+        None
+    }
     /// Sets top-level members.
     fn publish(&self, _top: &mut Top, _rows: &[Row], _variant: Variant) {}
 }

@@ -71,7 +71,7 @@ fn dispatch(settings: Settings, env: Env) -> ExitCode {
         }
     };
     match one_shot {
-        Some(OneShot::Diagnose) => ExitCode::from(diagnose::diagnose(&context, features::Parts::makes(&context))),
+        Some(OneShot::Diagnose) => ExitCode::from(diagnose::diagnose(&context, features::readers(&context))),
         Some(OneShot::Forget) => ExitCode::from(forget::forget(&context)),
         Some(OneShot::Stop) => ExitCode::from(stop::stop(&context)),
         Some(OneShot::Status) => ExitCode::from(status::status(&context)),

@@ -50,18 +50,28 @@ fn run(context: &Context, serving: Serving) -> Result<(), String> {
     let watching = waker.clone();
     publisher.on_watchers(move || watching.wake(Wake::Watchers));
 
-    let parts = features::Parts::new(context, &clock, &publisher, &waker)
-        .map_err(|e| format!("the demo's home could not be written: {e}"))?;
+    let parts = features::Parts::new(&features::Given {
+        context,
+        clock: clock.clone(),
+        publisher: Arc::clone(&publisher),
+        counters: Arc::clone(&counters),
+        waker: waker.clone(),
+    })
+    .map_err(|e| format!("could not set up: {e}"))?;
     let noticing = waker.clone();
     let watch = Watch::start(move || noticing.wake(Wake::Dirty));
     let faults = Arc::clone(&counters);
     let works = Works {
-        scanner: Scanner::new(features::Parts::makes(context), watch),
+        scanner: Scanner::new(parts.makes(context), watch),
         lanes: parts.lanes(),
         publisher: Arc::clone(&publisher),
         clock: clock.clone(),
         window_hours: settings.window_hours,
         fault: Arc::new(move |boundary| faults.bump_in("panic", boundary)),
+        count: {
+            let counters = Arc::clone(&counters);
+            Arc::new(move |name| counters.bump(name))
+        },
         say: Arc::new(say),
     };
     let keeper = Keeper::start(works, waker, wakes).map_err(|e| format!("could not start the scan loop: {e}"))?;
@@ -83,9 +93,10 @@ fn run(context: &Context, serving: Serving) -> Result<(), String> {
         refresh_usage: None,
         heartbeat: STREAM_HEARTBEAT,
     });
+    let app = parts.routes(app);
     // Recorded before the first answer: who finds the dashboard by its answer finds its file as well.
     say_url(context);
-    record(context, None);
+    record(context, parts.capabilities().as_deref());
     let server = Server::start(serving.listener, Arc::new(app), Limits::default()).map_err(|e| {
         let _ = instance::remove(&context.place, settings.port);
         format!("could not serve on the bound port: {e}")

@@ -3,9 +3,6 @@
 
 pub mod claude;
 pub mod codex;
-pub mod identity;
-pub mod line;
-pub mod registry;
 pub mod droid;
 pub mod follow;
 pub mod gemini;
@@ -15,6 +12,7 @@ pub mod line;
 pub mod pi;
 pub mod place;
 pub mod probe;
+pub mod registry;
 pub mod seek;
 pub mod shape;
 pub mod story;

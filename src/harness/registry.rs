@@ -1,17 +1,36 @@
 //! The ten readers in registry order (PAYLOAD-002), made from the store roots of a run.
 
+use super::Collector;
+use super::claude::{Claude, ClaudeRoots, Hooks};
 use super::codex::Codex;
+use super::droid::Droid;
 use crate::live::scan::Make;
 use crate::model::Key;
 use crate::roots::Roots;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A maker for every reader. Nothing is read by making one.
-pub fn makes(roots: &Roots, home: &Path) -> Vec<(Key, Make)> {
-    let mut makes: Vec<(Key, Make)> = Vec::new();
-    if let Some(sessions) = roots.primary("codex.sessions") {
-        let (sessions, home) = (sessions.to_path_buf(), home.to_path_buf());
-        makes.push((Key::Codex, Box::new(move || Box::new(Codex::new(sessions.clone(), &home)))));
-    }
-    makes
+pub fn makes(roots: &Roots, home: &Path, hooks: &Arc<Hooks>, spacedock: bool) -> Vec<(Key, Make)> {
+    let one = |key: &str| roots.primary(key).map(Path::to_path_buf).unwrap_or_default();
+    let several = |key: &str| roots.candidates(key).to_vec();
+    let home: PathBuf = home.to_path_buf();
+    let claude = ClaudeRoots {
+        projects: one("claude.projects"),
+        tasks: one("claude.tasks"),
+        teams: one("claude.teams"),
+        home: home.clone(),
+    };
+    let hooks = Arc::clone(hooks);
+    let (codex, codex_home) = (one("codex.sessions"), home.clone());
+    let (droid, droid_home) = (several("droid.projects"), home.clone());
+    vec![
+        (Key::Claude, make(move || Claude::new(claude.clone(), Arc::clone(&hooks), spacedock))),
+        (Key::Codex, make(move || Codex::new(codex.clone(), &codex_home))),
+        (Key::Droid, make(move || Droid::new(droid.clone(), droid_home.clone()))),
+    ]
+}
+
+fn make<C: Collector + 'static>(new: impl Fn() -> C + Send + 'static) -> Make {
+    Box::new(move || Box::new(new()))
 }

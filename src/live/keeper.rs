@@ -37,6 +37,8 @@ pub enum Wake {
     Dirty,
     /// Something the board shows was changed by an event or a reader: collect soon, also with no page open.
     Changed,
+    /// As [`Wake::Changed`], and everything must be looked at again.
+    Reconcile,
     /// The set of open pages changed.
     Watchers,
     Stop,
@@ -78,6 +80,8 @@ pub struct Works {
     pub window_hours: f64,
     /// Told of every failure at a boundary, as the counter's member name.
     pub fault: Arc<dyn Fn(&'static str) + Send + Sync>,
+    /// Told why an unasked collection was made: `event` or `tick`, or that one was skipped.
+    pub count: Arc<dyn Fn(&'static str) + Send + Sync>,
     /// Prints one diagnostic line.
     pub say: Arc<dyn Fn(&str) + Send + Sync>,
 }
@@ -159,6 +163,11 @@ impl Loop {
                     self.owed = true;
                     self.dirty_since.get_or_insert_with(Instant::now);
                 }
+                Ok(Wake::Reconcile) => {
+                    self.works.scanner.doubt();
+                    self.owed = true;
+                    self.dirty_since.get_or_insert_with(Instant::now);
+                }
                 Ok(Wake::Watchers) => {}
                 Err(RecvTimeoutError::Timeout) => self.unasked(),
             }
@@ -195,6 +204,7 @@ impl Loop {
         if !changed && !self.ticked(now) {
             return;
         }
+        (self.works.count)(if changed { "collected.event" } else { "collected.tick" });
         let generation = self.works.publisher.generation();
         match self.collect(false) {
             Ok(body) => drop(self.works.publisher.publish_begun_at(generation, false, body)),
@@ -210,7 +220,12 @@ impl Loop {
         }
         self.tick_at = now + TICK;
         let by_clock = self.due_by_clock.is_some_and(|due| (self.works.clock)() >= due);
-        by_clock || self.works.scanner.is_blind() || self.last.is_none_or(|at| now.duration_since(at) >= RECONCILE)
+        let due =
+            by_clock || self.works.scanner.is_blind() || self.last.is_none_or(|at| now.duration_since(at) >= RECONCILE);
+        if !due {
+            (self.works.count)("skipped.probe");
+        }
+        due
     }
 
     fn collect(&mut self, all: bool) -> Result<Vec<u8>, String> {
@@ -227,11 +242,13 @@ impl Loop {
         }
         let fault = Arc::clone(&self.works.fault);
         let board = assemble(found.source, variant, &self.works.lanes, &sampled, &|_| fault("lane"));
-        self.due_by_clock = next_by_clock(&board.rows, now);
+        let lanes = self.works.lanes.iter().filter_map(|lane| lane.due(now));
+        self.due_by_clock = lanes.chain(next_by_clock(&board.rows, now)).min_by(f64::total_cmp);
         let body = board.body();
         let ended = Instant::now();
         self.last = Some(ended);
-        self.tick_at = ended + TICK;
+        let until_due = self.due_by_clock.map_or(TICK, |due| Duration::from_secs_f64((due - now).clamp(0.05, 5.0)));
+        self.tick_at = ended + until_due;
         self.cost = started.elapsed();
         body
     }
