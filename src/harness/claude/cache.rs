@@ -81,6 +81,12 @@ impl<T> Kept<T> {
         self.files.contains_key(path)
     }
 
+    /// What is kept of a file.
+    #[cfg(test)]
+    pub fn look_at(&self, path: &Path) -> Option<&T> {
+        self.files.get(path).map(|entry| &entry.value)
+    }
+
     pub fn len(&self) -> usize {
         self.files.len()
     }

@@ -223,6 +223,12 @@ impl Hooks {
         true
     }
 
+    #[cfg(test)]
+    pub fn store_for_test(&self, key: &str, before: u64) -> bool {
+        let notification = Notification { at: 0.0, message: String::new(), recognised: true, baseline: None };
+        self.store(key, before, Disposition::of("permission_prompt", ""), notification)
+    }
+
     /// The newest transcript below the projects store whose name starts with the key.
     fn newest_transcript(&self, key: &str) -> Option<(PathBuf, Stamp)> {
         if key.is_empty() {
