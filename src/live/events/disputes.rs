@@ -59,7 +59,7 @@ impl Disputes {
             if self.ring.len() >= KEPT {
                 self.ring.pop_front();
             }
-            self.ring.push_back(Kept { episode, at: now, last_seen_at: now, repeats: 1, drops: drops() });
+            self.ring.push_back(Kept { episode, at: now, last_seen_at: now, repeats: 0, drops: drops() });
         }
     }
 

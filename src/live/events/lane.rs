@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(collect(&lane, waits(), 1001.0)[0].seen.state, State::Working);
         collect(&lane, waits(), 1002.0);
         let listing = lane.listing(1002.0);
-        assert_eq!((&listing["dispute_total"], &listing["disputes"][0]["repeats"]), (&json!(1), &json!(2)));
+        assert_eq!((&listing["dispute_total"], &listing["disputes"][0]["repeats"]), (&json!(1), &json!(1)));
         collect(&lane, vec![row(State::Idle, 990.0)], 1003.0);
         collect(&lane, waits(), 1004.0);
         assert_eq!(lane.listing(1004.0)["dispute_total"], json!(2));
