@@ -201,7 +201,8 @@ impl Facts {
         if tokens.so_far.is_some() {
             self.so_far = tokens.so_far;
         }
-        if tokens.usage.is_some() {
+        // A stamp too far ahead would hide the figures before it.
+        if tokens.usage.is_some() && age(at, now).is_some() {
             self.quota = tokens.usage;
         }
     }

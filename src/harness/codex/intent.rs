@@ -205,15 +205,16 @@ fn walk<'a>(events: impl Iterator<Item = &'a Event>) -> Reading<'a> {
     let (mut floor, mut compacted) = (false, false);
     for event in events {
         match event {
-            Event::Statement(said) if prompt.is_none() && !floor => preamble = Some(said),
-            Event::Statement(_) => {}
+            Event::Statement(said) => {
+                if prompt.is_none() && !floor {
+                    preamble = Some(said);
+                }
+            }
             Event::Start => floor = true,
-            Event::End if !floor => preamble = None,
-            Event::End => {}
-            Event::Compaction if prompt.is_none() => {}
+            Event::End => preamble = preamble.filter(|_| floor),
             Event::Compaction => {
-                compacted = true;
-                if floor {
+                compacted |= prompt.is_some();
+                if compacted && floor {
                     break;
                 }
             }
@@ -223,11 +224,12 @@ fn walk<'a>(events: impl Iterator<Item = &'a Event>) -> Reading<'a> {
                     break;
                 }
             }
-            Event::Prompt(met) if met.states_work && !compacted => {
-                earlier = Some(met);
-                break;
+            Event::Prompt(met) => {
+                if met.states_work && !compacted {
+                    earlier = Some(met);
+                    break;
+                }
             }
-            Event::Prompt(_) => {}
         }
     }
     let instruction = match prompt {

@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn field_003_the_first_line_of_any_length_up_to_the_cap() {
         for (n, long) in [10, 1000, 120_000, 190_000, 300_000].into_iter().enumerate() {
-            let line: String = (0..long).map(|i| char::from(b'a' + (i * i % 23) as u8)).collect();
+            let line: String = (0..long).map(|i: u64| char::from(b'a' + (i * i % 23) as u8)).collect();
             let text = format!("{line}\n{}", "more\n".repeat(100_000));
             let want = (long < 200_000).then(|| line.into_bytes());
             for level in [CompressionLevel::Fastest, CompressionLevel::Uncompressed] {

@@ -8,7 +8,7 @@ use super::glance::glance;
 use super::intent::{self, Event, First, Older, Prompt, Statement};
 use super::plan::{self, Plan};
 use super::record::{self, What};
-use crate::config::{CODEX_HEAD_BYTES, CODEX_WALK_BYTES, TURN_GAP_RESET_SEC};
+use crate::config::{CODEX_HEAD_BYTES, TURN_GAP_RESET_SEC};
 use crate::harness::tail::{Backward, LINE_CAP, Line};
 use crate::surface::read::{ReadError, Reader};
 use std::path::Path;
@@ -118,7 +118,7 @@ impl Prior {
 
     fn slice(&mut self, reader: &mut Reader, budget: &mut u64, wanted: impl Fn(&Prior) -> Wanted) {
         let end = self.end;
-        let size = end.min(CODEX_WALK_BYTES).min(*budget);
+        let size = end.min(*budget);
         // A slice must have room for the longest line that is read, or that line would be left out.
         if size < end && size < LINE_CAP as u64 {
             return;

@@ -4,7 +4,7 @@ use super::facts::Facts;
 use super::intent::{self, Reading};
 use super::plan::Plan;
 use super::prior::Prior;
-use crate::config::{TAIL_BYTES, TURN_SCAN_MAX_BYTES};
+use crate::config::{CODEX_WALK_BYTES, TAIL_BYTES, TURN_SCAN_MAX_BYTES};
 use crate::harness::tail::{Advance, Fold, Line, Tail};
 use crate::surface::read::{ReadError, Stamp};
 use crate::text::safe::diagnostic;
@@ -118,6 +118,15 @@ impl Rollout {
     }
 
     fn advance(&mut self, path: &Path, stamp: Stamp, now: f64, budget: &mut u64) -> Result<Advance, ReadError> {
+        // One long rollout must not use up what is there for all.
+        let share = (*budget).min(CODEX_WALK_BYTES);
+        let mut left = share;
+        let advance = self.fold(path, stamp, now, &mut left);
+        *budget -= share - left;
+        advance
+    }
+
+    fn fold(&mut self, path: &Path, stamp: Stamp, now: f64, budget: &mut u64) -> Result<Advance, ReadError> {
         let mut reading = Folding {
             path,
             now,
