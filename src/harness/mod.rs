@@ -1,6 +1,7 @@
 //! One reader per harness behind one trait. No harness knows another; what they share is in the modules without a
 //! harness's name: [`tree`] (which files there are), [`tail`] (new lines of a file), [`line`] (records).
 
+pub mod antigravity;
 pub mod claude;
 pub mod codex;
 pub mod droid;
@@ -9,6 +10,7 @@ pub mod gemini;
 pub mod head;
 pub mod identity;
 pub mod line;
+pub mod pause;
 pub mod pi;
 pub mod place;
 pub mod probe;

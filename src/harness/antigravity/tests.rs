@@ -1,0 +1,495 @@
+//! The reader at its boundary: a store in a folder, a clock that is passed, the rows that come out.
+
+use super::*;
+use crate::model::{Observed, State};
+use crate::surface::watch::{Dirty, Watch};
+use rusqlite::Connection;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+const NOW: f64 = 1_789_900_060.0;
+const ROOT: &str = "11111111-1111-1111-1111-111111111111";
+const CHILD: &str = "22222222-2222-2222-2222-222222222222";
+const GRAND: &str = "33333333-3333-3333-3333-333333333333";
+const ROOT_SQL: &str = include_str!("../../../fixtures/antigravity/1.2.11/root.sql");
+const CHILD_SQL: &str = include_str!("../../../fixtures/antigravity/1.2.11/child.sql");
+const LOG: &str = include_str!("../../../fixtures/antigravity/1.2.11/cli-1.log");
+const CACHE: &str = include_str!("../../../fixtures/antigravity/1.2.11/last_conversations.json");
+
+struct Scene {
+    root: PathBuf,
+    reader: Antigravity,
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.root);
+    }
+}
+
+impl Scene {
+    fn new(name: &str) -> Scene {
+        let root = std::env::temp_dir().join(format!("cargento-agy-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&root);
+        for dir in ["conversations", "cache", "log"] {
+            std::fs::create_dir_all(root.join(dir)).unwrap();
+        }
+        let reader = Antigravity::new(root.clone(), "/home/dev".into());
+        Scene { root, reader }
+    }
+
+    fn db(&self, sid: &str) -> PathBuf {
+        self.root.join("conversations").join(format!("{sid}.db"))
+    }
+
+    /// Writes a store and stamps it `age` seconds old.
+    fn store(&self, sid: &str, sql: &str, age: f64) -> PathBuf {
+        let path = self.db(sid);
+        let _ = std::fs::remove_file(&path);
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        touch(&path, NOW - age);
+        path
+    }
+
+    fn file(&self, name: &str, bytes: impl AsRef<[u8]>, age: f64) -> PathBuf {
+        let path = self.root.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        touch(&path, NOW - age);
+        path
+    }
+
+    fn read(&mut self, all: bool) -> Collected {
+        self.at(NOW, all)
+    }
+
+    fn at(&mut self, now: f64, all: bool) -> Collected {
+        let (dirty, watch) = (Dirty::default(), Watch::off());
+        self.reader.collect(&Pass { now, window: 86_400.0, all, dirty: &dirty, sweep: false, watch: &watch }).unwrap()
+    }
+
+    fn rows(&mut self, all: bool) -> Vec<Observed> {
+        self.read(all).rows
+    }
+}
+
+fn touch(path: &Path, at: f64) {
+    let at: SystemTime = UNIX_EPOCH + Duration::from_secs_f64(at);
+    std::fs::File::options().append(true).open(path).unwrap().set_modified(at).unwrap();
+}
+
+fn row<'r>(rows: &'r [Observed], sid: &str) -> &'r Observed {
+    rows.iter().find(|row| row.sid == sid).unwrap_or_else(|| panic!("no row {sid} in {rows:?}"))
+}
+
+fn sids(rows: &[Observed]) -> Vec<&str> {
+    rows.iter().map(|row| row.sid.as_str()).collect()
+}
+
+/// A varint (protobuf.dev, Encoding).
+fn varint(mut value: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    while value > 0x7F {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+    out
+}
+
+fn bytes(number: u64, value: impl AsRef<[u8]>) -> Vec<u8> {
+    [varint(number << 3 | 2), varint(value.as_ref().len() as u64), value.as_ref().to_vec()].concat()
+}
+
+fn step(at: f64, tokens: u64, action: &str) -> Vec<u8> {
+    let mut out = bytes(1, [varint(8), varint(at as u64)].concat());
+    if tokens > 0 {
+        out.extend(bytes(9, [varint(24), varint(tokens)].concat()));
+    }
+    if !action.is_empty() {
+        out.extend(bytes(31, action));
+    }
+    out
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+fn steps(list: &[(i64, Vec<u8>)]) -> String {
+    let mut sql = String::from("CREATE TABLE steps (idx INTEGER PRIMARY KEY, step_type INTEGER, metadata BLOB);");
+    for (n, (kind, cell)) in list.iter().enumerate() {
+        sql += &format!("INSERT INTO steps VALUES ({n}, {kind}, X'{}');", hex(cell));
+    }
+    sql
+}
+
+fn trajectory(blob: &[u8]) -> String {
+    format!(
+        "CREATE TABLE trajectory_metadata_blob (id TEXT PRIMARY KEY, data BLOB);
+         INSERT INTO trajectory_metadata_blob VALUES ('main', X'{}');",
+        hex(blob)
+    )
+}
+
+/// A store of a conversation that `parent` started.
+fn child_of(parent: &str, role: &str, list: &[(i64, Vec<u8>)]) -> String {
+    steps(list) + &trajectory(&[bytes(5, parent), bytes(8, bytes(2, role))].concat())
+}
+
+#[test]
+fn agy_001_to_028_the_fixture_makes_one_complete_row() {
+    let mut scene = Scene::new("fixture");
+    let path = scene.store(ROOT, ROOT_SQL, 20.0);
+    scene.file("cache/last_conversations.json", CACHE, 100.0);
+    scene.file("log/cli-1.log", LOG, 100.0);
+    let before = (std::fs::read(&path).unwrap(), read::look(&path).unwrap().stamp);
+    let found = scene.read(false);
+    let row = row(&found.rows, ROOT);
+    assert_eq!((row.state, row.state_detail.as_deref()), (State::Working, Some("Running report")));
+    assert_eq!((row.model.as_deref(), row.provider.as_deref()), (Some("Gemini 3.1 Pro (High)"), None));
+    assert_eq!((row.project.as_str(), row.project_name.as_str()), ("src/atlas", "atlas"));
+    assert_eq!(
+        (row.title.as_deref(), row.last_prompt.as_str()),
+        (Some("show my assigned issues"), "show my assigned issues")
+    );
+    assert_eq!((row.rate_per_min, row.last_activity, row.active), (Some(60), NOW - 20.0, true));
+    let turn = row.turn.clone().unwrap();
+    assert_eq!((turn.elapsed_h.as_str(), turn.eta_h, turn.pct), ("1m", None, None));
+    assert_eq!((row.evidence.turn_start, row.started_at, row.resume_id.as_deref()), (Some(NOW - 60.0), None, None));
+    assert!(row.source_gaps.is_empty() && row.degrades.is_empty() && found.store_errors.is_empty());
+    assert!(!serde_json::to_string(&row).unwrap().contains("MARK"));
+    assert_eq!((std::fs::read(&path).unwrap(), read::look(&path).unwrap().stamp), before, "the store is untouched");
+    assert_eq!(std::fs::read_dir(scene.root.join("conversations")).unwrap().count(), 1, "no sidecar was made");
+}
+
+#[test]
+fn agy_003_a_store_is_discovered_by_its_databases() {
+    let mut scene = Scene::new("discovered");
+    assert!(!scene.reader.discovered());
+    scene.file("conversations/notes.txt", "x", 1.0);
+    scene.read(false);
+    assert!(!scene.reader.discovered());
+    scene.file(&format!("conversations/{ROOT}.db"), "certainly not a database", 1.0);
+    assert!(scene.reader.discovered());
+    scene.read(false);
+    std::fs::remove_file(scene.db(ROOT)).unwrap();
+    assert!(scene.rows(true).is_empty() && !scene.reader.discovered());
+    assert!(!Antigravity::new(scene.root.join("gone"), "/".into()).discovered());
+}
+
+#[test]
+fn agy_006_agy_034_an_empty_or_future_log_is_no_activity() {
+    let mut scene = Scene::new("stamps");
+    for (name, age, wal) in [
+        ("a", 150.0, None),
+        ("b", 150.0, Some((0, 5.0))),
+        ("c", 50.0, Some((33, -300.0))),
+        ("d", 300.0, Some((33, 5.0))),
+    ] {
+        scene.store(name, "CREATE TABLE t (x)", age);
+        if let Some((len, age)) = wal {
+            scene.file(&format!("conversations/{name}.db-wal"), vec![b'w'; len], age);
+        }
+    }
+    scene.store("e", "CREATE TABLE t (x)", -500.0);
+    let rows = scene.rows(true);
+    let state = |sid| (row(&rows, sid).state, NOW - row(&rows, sid).last_activity);
+    assert_eq!(state("a"), (State::Idle, 150.0));
+    assert_eq!(state("b"), (State::Idle, 150.0));
+    assert_eq!(state("c"), (State::Working, 50.0));
+    assert_eq!(state("d"), (State::Working, 5.0));
+    assert_eq!(sids(&rows), ["a", "b", "c", "d"], "a store without a believable stamp is skipped");
+}
+
+#[test]
+fn agy_010_agy_040_only_the_newest_400_steps_are_read() {
+    let mut scene = Scene::new("many");
+    let mut list = vec![(14, step(NOW - 600.0, 0, ""))];
+    list.extend((0..500).map(|n| (15, step(NOW - 500.0 + f64::from(n), 1, ""))));
+    scene.store("s", &steps(&list), 5.0);
+    let rows = scene.rows(false);
+    assert_eq!((row(&rows, "s").rate_per_min, &row(&rows, "s").turn), (Some(40), &None));
+}
+
+#[test]
+fn agy_010_agy_011_agy_041_turns_rate_and_action() {
+    let mut scene = Scene::new("steps");
+    let list = [
+        (14, step(NOW - 400.0, 0, "")),
+        (15, step(NOW - 350.0, 200, "Before")),
+        (15, step(NOW - 300.0, 300, "")),
+        (14, step(NOW - 60.0, 0, "")),
+        (15, step(NOW - 50.0, 600, "Reading")),
+        (21, step(NOW - 40.0, 9000, "Running tests")),
+        (15, step(NOW - 30.0, 400, "")),
+    ];
+    scene.store("s", &steps(&list), 5.0);
+    scene.store("q", &steps(&list[..4]), 5.0);
+    let rows = scene.rows(false);
+    let s = row(&rows, "s");
+    assert_eq!((s.rate_per_min, s.state_detail.as_deref()), (Some(150), Some("Running tests")));
+    assert_eq!((s.evidence.turn_start, &s.evidence.turn_durations), (Some(NOW - 60.0), &vec![100.0]));
+    assert_eq!(s.turn.as_ref().and_then(|turn| turn.eta_h.as_deref()), Some("40s"));
+    let q = row(&rows, "q");
+    assert_eq!(q.state_detail.as_deref(), Some("generating…"), "a prompt resets what was being done");
+    // The same store, quiet: no turn, and the rate dies away with the clock alone.
+    let later = scene.at(NOW + 560.0, false).rows;
+    let s = row(&later, "s");
+    assert_eq!((s.state, &s.turn, s.rate_per_min), (State::Idle, &None, Some(40)));
+}
+
+#[test]
+fn agy_039_a_malformed_step_is_skipped_alone() {
+    let mut scene = Scene::new("malformed");
+    let mut sql = steps(&[(14, step(NOW - 60.0, 0, "")), (15, step(NOW - 30.0, 500, ""))]);
+    for (n, cell) in
+        ["NULL", "'text'", "7", "X'0aff'", "X'0b01'", "X'0001'", "X''", "zeroblob(200000)"].into_iter().enumerate()
+    {
+        sql += &format!("INSERT INTO steps VALUES ({}, 15, {cell});", n + 10);
+    }
+    // Times no clock has, one of them ahead, one of 70 bits; a negative token count.
+    sql += &format!("INSERT INTO steps VALUES (30, 15, X'{}');", hex(&step(NOW + 86_400.0, 9000, "")));
+    let odd = [bytes(1, b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"), bytes(9, [varint(24), varint(9)].concat())];
+    sql += &format!("INSERT INTO steps VALUES (31, 15, X'{}');", hex(&odd.concat()));
+    sql += &format!("INSERT INTO steps VALUES (32, '15', X'{}');", hex(&step(NOW - 20.0, u64::MAX, "")));
+    scene.store("s", &sql, 5.0);
+    let rows = scene.rows(false);
+    let s = row(&rows, "s");
+    assert_eq!((s.rate_per_min, s.turn.is_some()), (Some(50), true));
+    assert_eq!(s.degrades.iter().map(|d| d.code).collect::<Vec<_>>(), [Code::SchemaUnknown, Code::ReadInPart]);
+}
+
+#[test]
+fn agy_012_agy_013_the_newest_generation_alone_names_the_model() {
+    let mut scene = Scene::new("model");
+    let generation = |name: &str| bytes(1, [bytes(1, "MARK".repeat(50_000)), bytes(21, name)].concat());
+    let table = "CREATE TABLE gen_metadata (idx INTEGER PRIMARY KEY, data BLOB);";
+    let cell = |n: usize, name: &str| format!("INSERT INTO gen_metadata VALUES ({n}, X'{}');", hex(&generation(name)));
+    let base = steps(&[]) + &trajectory(b"") + table;
+    scene.store("long", &(base.clone() + &cell(1, "Older") + &cell(2, "Newest")), 5.0);
+    scene.store("hidden", &(base.clone() + &cell(1, "Older") + &cell(2, &"N".repeat(62))), 5.0);
+    scene.store("empty", &base, 5.0);
+    scene.store("null", &(base.clone() + "INSERT INTO gen_metadata VALUES (1, NULL);"), 5.0);
+    scene.store("text", &(base.clone() + "INSERT INTO gen_metadata VALUES (1, 'text');"), 5.0);
+    scene.store("none", &(steps(&[]) + &trajectory(b"")), 5.0);
+    let rows = scene.rows(false);
+    let model = |sid| row(&rows, sid).model.as_deref();
+    assert_eq!(model("long"), Some("Newest"));
+    for sid in ["hidden", "empty", "null", "text", "none"] {
+        assert_eq!((model(sid), row(&rows, sid).source_gaps.len()), (None, 0), "{sid}");
+    }
+}
+
+#[test]
+fn agy_024_to_027_agy_035_descendants_fold_onto_their_root_at_every_depth() {
+    let mut scene = Scene::new("family");
+    scene.store(ROOT, ROOT_SQL, 90_000.0);
+    scene.store(CHILD, CHILD_SQL, 90_000.0);
+    let rate = step(NOW - 30.0, 300, "");
+    scene.store(GRAND, &child_of(CHILD, "checker", &[(15, rate.clone())]), 20.0);
+    for (sid, role) in [("44444444-a", " "), ("55555555-b", "second")] {
+        scene.store(
+            sid,
+            &child_of(ROOT, role, &[(15, step(NOW - 30.0, 45, ""))]),
+            if role == " " { 10.0 } else { 200.0 },
+        );
+    }
+    scene.store("own", &child_of("own", "me", &[]), 10.0);
+    scene.store("orphan", &child_of("nowhere", "Lost one", &[]), 10.0);
+    scene.store("ring-a", &child_of("ring-b", "", &[]), 10.0);
+    scene.store("ring-b", &child_of("ring-a", "", &[]), 10.0);
+    for all in [false, true, false] {
+        let found = scene.read(all);
+        assert_eq!(sids(&found.rows), [ROOT, "orphan", "own"], "all {all}");
+        let root = row(&found.rows, ROOT);
+        let names: Vec<&str> = root.subagents.iter().map(|child| child.name.as_str()).collect();
+        assert_eq!(names, ["subagent 44444444", "checker"], "fresh ones, newest first");
+        assert!(root.subagents.iter().all(|child| child.model.is_none() && child.active.is_none()));
+        assert_eq!((root.state, root.state_detail.as_deref()), (State::Working, Some("running 2 subagents")));
+        // 300, 45 and 45 tokens, each rounded by itself (half to even), and 600 of its own.
+        assert_eq!((root.rate_per_min, root.last_activity), (Some(30 + 4 + 4 + 60), NOW - 10.0));
+        assert_eq!(root.model.as_deref(), Some("Gemini 3.1 Pro (High)"));
+        assert_eq!(row(&found.rows, "orphan").title.as_deref(), Some("Lost one"));
+        assert_eq!(row(&found.rows, "own").subagents, []);
+        let lost = Degrade { code: Code::RecordSkipped, source: SOURCE.into(), count: Some(2) };
+        assert!(found.degrades.contains(&lost), "a ring of parents is named, not followed");
+    }
+}
+
+#[test]
+fn agy_017_agy_031_trust_034_a_broken_store_keeps_its_state_and_costs_no_other() {
+    let mut scene = Scene::new("broken");
+    scene.store("sound", &(steps(&[(15, step(NOW - 30.0, 100, ""))]) + &trajectory(b"")), 5.0);
+    scene.file("conversations/text.db", "certainly not a database ".repeat(300), 5.0);
+    scene.store("bare", "CREATE TABLE elsewhere (x)", 5.0);
+    scene.store("half", &trajectory(b""), 5.0);
+    std::fs::create_dir(scene.db("folder")).unwrap();
+    let found = scene.read(false);
+    assert_eq!(sids(&found.rows), ["bare", "half", "sound", "text"]);
+    let of = |sid: &str| {
+        let row = row(&found.rows, sid);
+        assert_eq!(row.state, State::Working);
+        (row.source_gaps.clone(), row.degrades.first().map(|degrade| degrade.code))
+    };
+    assert_eq!(of("sound"), (vec![], None));
+    assert_eq!(of("text"), (vec!["message history", "session metadata"], Some(Code::StoreEncrypted)));
+    assert_eq!(of("bare"), (vec!["message history", "session metadata"], Some(Code::SchemaUnknown)));
+    assert_eq!(of("half"), (vec!["message history"], Some(Code::SchemaUnknown)));
+    let errors: Vec<String> = found.store_errors.iter().map(|(_, why)| why.clone()).collect();
+    assert!(errors.iter().any(|why| why.starts_with("DatabaseError: file is not a database")), "{errors:?}");
+    assert!(errors.contains(&"OperationalError: no such table: steps".into()), "{errors:?}");
+    // A repaired store comes back at once (its stamp moved), and a failure is not forgotten meanwhile.
+    assert_eq!(scene.read(false).store_errors.len(), found.store_errors.len());
+    scene.store("half", &(steps(&[(15, step(NOW - 30.0, 100, ""))]) + &trajectory(b"")), 4.0);
+    let rows = scene.rows(false);
+    assert_eq!((row(&rows, "half").rate_per_min, row(&rows, "half").source_gaps.len()), (Some(10), 0));
+}
+
+#[test]
+fn agy_032_a_store_held_by_its_writer_is_a_gap_and_comes_back() {
+    let mut scene = Scene::new("held");
+    let path = scene.store(ROOT, ROOT_SQL, 20.0);
+    let owner = Connection::open(&path).unwrap();
+    owner
+        .execute_batch("PRAGMA locking_mode=EXCLUSIVE; PRAGMA wal_autocheckpoint=0; UPDATE steps SET status = 4")
+        .unwrap();
+    let rows = scene.rows(false);
+    let held = row(&rows, ROOT);
+    assert_eq!(held.source_gaps, ["message history", "session metadata"], "the log is never passed over");
+    assert_eq!((held.model.as_deref(), held.state), (None, State::Working));
+    drop(owner);
+    touch(&path, NOW - 19.0);
+    let rows = scene.at(NOW + 30.0, false).rows;
+    assert_eq!(
+        (row(&rows, ROOT).model.as_deref(), row(&rows, ROOT).source_gaps.len()),
+        (Some("Gemini 3.1 Pro (High)"), 0)
+    );
+}
+
+#[test]
+fn agy_015_a_writer_is_read_live_out_of_its_log() {
+    let mut scene = Scene::new("live");
+    let path = scene.store(ROOT, ROOT_SQL, 100.0);
+    let owner = Connection::open(&path).unwrap();
+    owner.execute_batch("PRAGMA wal_autocheckpoint=0").unwrap();
+    assert_eq!(row(&scene.rows(false), ROOT).rate_per_min, Some(60));
+    let cell = hex(&step(NOW - 5.0, 700, "Searching"));
+    owner.execute_batch(&format!("INSERT INTO steps (idx, step_type, metadata) VALUES (2, 15, X'{cell}')")).unwrap();
+    touch(&path.with_extension("db-wal"), NOW - 5.0);
+    let rows = scene.rows(false);
+    let live = row(&rows, ROOT);
+    assert_eq!((live.rate_per_min, live.state_detail.as_deref()), (Some(130), Some("Searching")));
+}
+
+#[cfg(unix)]
+#[test]
+fn agy_016_agy_033_a_closed_store_in_a_folder_that_is_not_writable_is_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let mut scene = Scene::new("closed");
+    scene.store(ROOT, ROOT_SQL, 20.0);
+    scene.store(CHILD, CHILD_SQL, 20.0);
+    scene.file(&format!("conversations/{CHILD}.db-wal"), "", 20.0);
+    let dir = scene.root.join("conversations");
+    std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o555)).unwrap();
+    let found = scene.read(false);
+    std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let root = row(&found.rows, ROOT);
+    assert_eq!((root.subagents.len(), root.source_gaps.len(), found.store_errors.len()), (1, 0, 0));
+}
+
+#[test]
+fn agy_018_agy_021_agy_022_one_folder_of_several_is_told_by_the_cache() {
+    let mut scene = Scene::new("workspaces");
+    let id = |n: u32| format!("{n:08x}-0000-4000-8000-000000000000");
+    for n in 1..=6 {
+        scene.store(&id(n), "CREATE TABLE t (x)", 5.0);
+    }
+    let begin = |folders: &str| format!("workspaceDirs=[{folders}] appDataDir=/x\n");
+    let talk = |n: u32| format!("Created conversation {}\n", id(n));
+    let typed = |n: u32, text: &str| {
+        format!(
+            "HandleUserInput called with text: {text:?}\nForwarding user message to conversation {} (items=1)\n",
+            id(n)
+        )
+    };
+    scene.file("log/cli-1.log", begin("/w/acme/one /w/acme/two") + &talk(1) + &talk(2) + &typed(2, "first"), 50.0);
+    scene.file("log/cli-2.log", begin("/w/acme/solo") + &talk(3) + &typed(2, "second") + &begin(" ") + &talk(6), 40.0);
+    scene.file("log/cli-3.log", begin("/w/acme/three /w/acme/four") + &talk(4), 30.0);
+    scene.file("log/cli-0.log", begin("/w/acme/three /w/acme/four") + &talk(5) + &typed(4, "old words"), 90_000.0);
+    let cache = format!(
+        r#"{{"/w/acme/two": "{}", "relative/path": "{}", "/w/x": 7, "/w/acme/four": "{}", "/": "{}"}}"#,
+        id(1),
+        id(3),
+        id(5),
+        id(3)
+    );
+    scene.file("cache/last_conversations.json", cache, 10.0);
+    let rows = scene.rows(false);
+    let told = |n: u32| (row(&rows, &id(n)).project.as_str(), row(&rows, &id(n)).last_prompt.as_str());
+    assert_eq!(told(1), ("acme/two", ""), "its own entry");
+    assert_eq!(told(2), ("acme/solo", "second"), "a later log wins");
+    assert_eq!(told(3), ("acme/solo", ""), "a relative path or the root is no workspace (AGY-042)");
+    assert_eq!(told(4), ("acme/four", ""), "the head of an older log tells the folder, never a prompt");
+    assert_eq!(told(6), ("antigravity", ""), "a blank list is none");
+    let rows = scene.rows(true);
+    assert_eq!(row(&rows, &id(4)).last_prompt, "old words", "all logs are read when every session is asked for");
+}
+
+#[test]
+fn agy_018_agy_045_a_useless_cache_or_a_log_rotated_away_costs_nothing_else() {
+    let mut scene = Scene::new("rotated");
+    scene.store(ROOT, ROOT_SQL, 20.0);
+    let deep = "[".repeat(5000);
+    for cache in ["", "[]", "7", "{\"/w/a\":", &format!("{{\"/w/a\":{deep}"), "\u{feff}{}"] {
+        scene.file("cache/last_conversations.json", cache, 10.0);
+        assert_eq!(row(&scene.rows(false), ROOT).project, "antigravity", "{cache:.20}");
+    }
+    let log = scene.file("log/cli-1.log", LOG, 10.0);
+    assert_eq!(row(&scene.rows(false), ROOT).last_prompt, "show my assigned issues");
+    std::fs::remove_file(log).unwrap();
+    let found = scene.read(false);
+    assert_eq!((row(&found.rows, ROOT).last_prompt.as_str(), found.store_errors.len()), ("", 0));
+    scene.file("cache/last_conversations.json", vec![b' '; 1024 * 1024 + 1], 5.0);
+    assert_eq!(scene.read(false).store_errors.len(), 1, "a cache that is too long is named");
+    assert_eq!(scene.read(false).store_errors.len(), 1, "for as long as it is");
+}
+
+#[test]
+fn trust_026_trust_028_agy_004_what_was_said_is_in_no_row() {
+    let mut scene = Scene::new("said");
+    let carriers =
+        ["thinking", "redacted_thinking", "reasoning", "reasoningText", "thoughts", "encrypted_content", "signature"];
+    let said: Vec<u8> =
+        carriers.iter().enumerate().flat_map(|(n, name)| bytes(40 + n as u64, format!("MARK {name}"))).collect();
+    let cell = [step(NOW - 10.0, 5, "Working"), said.clone()].concat();
+    let sql = steps(&[(14, step(NOW - 60.0, 0, "")), (15, cell)])
+        + &trajectory(&said)
+        + &format!(
+            "ALTER TABLE steps ADD COLUMN step_payload BLOB; UPDATE steps SET step_payload = X'{0}';
+             CREATE TABLE gen_metadata (idx INTEGER PRIMARY KEY, data BLOB); INSERT INTO gen_metadata VALUES (1, X'{0}');",
+            hex(&said)
+        );
+    scene.store(ROOT, &sql, 5.0);
+    for name in names::NEVER {
+        scene.file(name, "MARK", 1.0);
+    }
+    for all in [false, true] {
+        let found = scene.read(all);
+        let told = serde_json::to_string(&found.rows).unwrap() + &format!("{:?} {:?}", found.rows, found.store_errors);
+        assert!(told.contains("Working") && !told.contains("MARK"), "{told}");
+    }
+}
+
+#[test]
+fn agy_044_row_011_a_warm_pass_opens_nothing_and_says_the_same() {
+    let mut scene = Scene::new("warm");
+    let path = scene.store(ROOT, ROOT_SQL, 20.0);
+    scene.store(GRAND, &child_of(ROOT, "checker", &[]), 20.0);
+    let first = format!("{:?}", scene.rows(false));
+    // Content that can no longer be read under the same stamps shows that nothing was opened.
+    let stamp = read::look(&path).unwrap().stamp;
+    std::fs::write(&path, vec![0; stamp.len as usize]).unwrap();
+    touch(&path, stamp.mtime());
+    assert_eq!(format!("{:?}", scene.rows(false)), first);
+    assert!(!first.contains(&*scene.root.to_string_lossy()), "no path of the store is in a row");
+}
