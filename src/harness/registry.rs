@@ -1,6 +1,7 @@
 //! The ten readers in registry order (PAYLOAD-002), made from the store roots of a run.
 
 use super::Collector;
+use super::antigravity::Antigravity;
 use super::claude::{Claude, ClaudeRoots, Hooks};
 use super::codex::Codex;
 use super::droid::Droid;
@@ -23,10 +24,12 @@ pub fn makes(roots: &Roots, home: &Path, hooks: &Arc<Hooks>, spacedock: bool) ->
     };
     let hooks = Arc::clone(hooks);
     let (codex, codex_home) = (one("codex.sessions"), home.clone());
+    let (antigravity, antigravity_home) = (one("antigravity.root"), home.clone());
     let (droid, droid_home) = (several("droid.projects"), home.clone());
     vec![
         (Key::Claude, make(move || Claude::new(claude.clone(), Arc::clone(&hooks), spacedock))),
         (Key::Codex, make(move || Codex::new(codex.clone(), &codex_home))),
+        (Key::Antigravity, make(move || Antigravity::new(antigravity.clone(), antigravity_home.clone()))),
         (Key::Droid, make(move || Droid::new(droid.clone(), droid_home.clone()))),
     ]
 }
