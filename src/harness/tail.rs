@@ -10,6 +10,8 @@ use std::path::Path;
 pub const LINE_CAP: usize = 8 * 1024 * 1024;
 /// Bytes read at a time.
 const CHUNK: usize = 128 * 1024;
+/// Most read at a time inside a long line of a backward walk, bytes.
+const LONG_CHUNK: usize = 2 * 1024 * 1024;
 /// Bytes before the read position that must be unchanged for a grown file to count as appended to.
 const GUARD: usize = 64;
 
@@ -203,9 +205,10 @@ impl<'r> Backward<'r> {
     /// given) may be passed over unseen. A short or failing read ends the walk.
     pub fn walk(mut self, needle: Option<&[u8]>, each: &mut dyn FnMut(Line<'_>) -> bool) {
         let finder = needle.map(memchr::memmem::Finder::new);
+        let mut chunk = self.chunk;
         let mut first = true;
         loop {
-            let size = (self.start - self.floor).min(self.chunk as u64) as usize;
+            let size = (self.start - self.floor).min(chunk as u64) as usize;
             if size == 0 {
                 break;
             }
@@ -229,6 +232,9 @@ impl<'r> Backward<'r> {
             }
             // The first piece may have begun before `from`: keep it for the next chunk.
             let Some(cut) = memchr::memchr(b'\n', &self.held) else { continue };
+            // The longer a line turns out to be, the more of it is read at once, so that its bytes are moved a few
+            // times and not once a chunk.
+            chunk = if cut < size { self.chunk } else { (chunk * 2).min(LONG_CHUNK).max(self.chunk) };
             let rest_from = cut + 1;
             let hit = finder.as_ref().is_none_or(|f| f.find(self.held.get(rest_from..).unwrap_or_default()).is_some());
             if hit && !lines_back(&self.held, rest_from, from, each) {
