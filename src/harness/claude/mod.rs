@@ -4,12 +4,14 @@
 //! - [`survey`]: what a pass has to look at, by names and times alone
 //! - [`head`], [`transcript`] ([`story`], [`window`], [`prompts`], [`question`], [`record`]): one transcript
 //! - [`family`], [`roster`], [`tasks`]: what belongs to a session beside its transcript
-//! - [`hooks`]: waits that Claude's hooks report; [`state`]: what all of it amounts to; [`row`]: the row
+//! - [`hooks`]: waits that Claude's hooks report; [`gates`]: when they may pop up; [`state`]: what all of it amounts to; [`row`]: the row
 //!
 //! Nothing here writes, and nothing but the three store folders is entered.
 
+mod bounded;
 mod cache;
 mod family;
+pub mod gates;
 mod head;
 pub mod hooks;
 mod prompts;
@@ -28,6 +30,7 @@ mod window;
 #[cfg(test)]
 mod tests;
 
+pub use gates::{Gate, Gates};
 pub use hooks::{Hooks, Notified, NotifyReply, Popup};
 pub use store::ClaudeRoots;
 
@@ -222,38 +225,44 @@ impl Sorted {
     fn new(survey: &Survey<'_>, readers: &mut Readers, pass: &Pass<'_>, found: &mut Collected) -> Sorted {
         let mut sorted = Sorted { sessions: HashMap::new(), mates: HashMap::new(), others: HashSet::new() };
         for top in &survey.tops {
-            let windowed = pass.in_window(top.stamp.mtime());
-            let Some((head, why)) = beginning(top, windowed, &mut readers.heads, pass.now) else { continue };
-            if let Some(why) = &why {
-                found.store_errors.push((top.path.display().to_string(), why.clone()));
-            }
-            if head.bookkeeping {
-                sorted.others.insert(top.key.clone());
-            } else if let Some(parent) = &head.parent {
-                sorted.others.insert(top.key.clone());
-                if windowed {
-                    let mates = sorted.mates.entry(parent.to_string()).or_default();
-                    mates.push(Mate { top: top.clone(), head });
-                }
-            } else {
-                let newer = |s: &Session| top.stamp.mtime_ns > s.top.stamp.mtime_ns;
-                if sorted.sessions.get(&top.key).is_none_or(newer) {
-                    sorted.sessions.insert(top.key.clone(), Session { top: top.clone(), head, why });
-                }
-            }
+            sorted.take(top, readers, pass, found);
+        }
+        let parents = sorted.mates.keys().filter(|key| !sorted.sessions.contains_key(*key)).cloned();
+        let parents: Vec<String> = parents.collect();
+        for top in &survey.older(&parents.iter().map(String::as_str).collect(), pass) {
+            sorted.take(top, readers, pass, found);
         }
         sorted
+    }
+
+    fn take(&mut self, top: &Top, readers: &mut Readers, pass: &Pass<'_>, found: &mut Collected) {
+        let windowed = pass.in_window(top.stamp.mtime());
+        let Some((head, why)) = beginning(top, windowed, &mut readers.heads, pass.now) else { return };
+        if let Some(why) = &why {
+            found.store_errors.push((top.path.display().to_string(), why.clone()));
+        }
+        if head.bookkeeping {
+            self.others.insert(top.key.clone());
+        } else if let Some(parent) = &head.parent {
+            self.others.insert(top.key.clone());
+            if windowed {
+                let mates = self.mates.entry(parent.to_string()).or_default();
+                mates.push(Mate { top: top.clone(), head });
+            }
+        } else {
+            let newer = |s: &Session| top.stamp.mtime_ns > s.top.stamp.mtime_ns;
+            if self.sessions.get(&top.key).is_none_or(newer) {
+                self.sessions.insert(top.key.clone(), Session { top: top.clone(), head, why });
+            }
+        }
     }
 
     /// Every session key there may be a row for, in order.
     fn keys(&self, survey: &Survey<'_>, pass: &Pass<'_>) -> BTreeSet<String> {
         let mut keys: BTreeSet<String> = self.sessions.keys().cloned().collect();
         let is_free = |key: &&str| !self.others.contains(*key);
-        if pass.all {
-            keys.extend(survey.task_keys().filter(is_free).map(str::to_owned));
-        } else {
-            keys.extend(survey.tasked.iter().map(String::as_str).filter(is_free).map(str::to_owned));
-        }
+        let tasked = |key: &&str| pass.all || survey.tasked.contains(*key) || self.mates.contains_key(*key);
+        keys.extend(survey.task_keys().filter(tasked).filter(is_free).map(str::to_owned));
         // A folder of subagents without its session's transcript is shown while one of them runs (FIELD-020).
         let runs = |g: &survey::Group| g.agents.first().is_some_and(|a| family::is_running(a.stamp, pass.now));
         let orphans = survey.groups.iter().filter(|(_, group)| runs(group)).map(|(stem, _)| store::key_of(stem));

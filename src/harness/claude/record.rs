@@ -24,6 +24,8 @@ pub struct Record<'a> {
     timestamp: Field<'a>,
     #[serde(borrow)]
     pub uuid: Field<'a>,
+    #[serde(borrow)]
+    version: Field<'a>,
     #[serde(borrow, rename = "isSidechain")]
     side_chain: Field<'a>,
     #[serde(borrow, rename = "isMeta")]
@@ -89,6 +91,13 @@ impl<'a> Record<'a> {
     /// The record's time, seconds since the epoch.
     pub fn at(&self) -> Option<f64> {
         line::stamp(self.timestamp)
+    }
+
+    /// The version of Claude Code that wrote the record: major, minor, patch.
+    pub fn version(&self) -> Option<[u32; 3]> {
+        let version = line::text(self.version)?;
+        let mut parts = version.split('.').map(|part| part.parse().ok());
+        Some([parts.next()??, parts.next()??, parts.next()??])
     }
 
     /// Written by an agent that works inside this transcript, not by the session's own.

@@ -203,6 +203,9 @@ impl Case<'_> {
         if transcript.story.skipped > 0 {
             degrade(row, Code::RecordSkipped, top.name(), Some(transcript.story.skipped));
         }
+        if transcript.story.is_unseen_version() {
+            degrade(row, Code::VersionUnseen, top.name(), None);
+        }
         Some(transcript)
     }
 

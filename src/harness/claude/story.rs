@@ -17,6 +17,9 @@ use std::sync::LazyLock;
 /// Longest `uuid` of a user record that is kept as it is, bytes.
 const UUID_BYTES: usize = 64;
 
+/// Version of the newest store sample (`fixtures/claude`).
+pub const NEWEST_SAMPLE: [u32; 3] = [2, 1, 260];
+
 /// The folded state of one transcript. Small: whatever is not published or needed to go on is not kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Story {
@@ -30,6 +33,7 @@ pub struct Story {
     pub user_event: Option<Box<str>>,
     /// Lines that are no records.
     pub skipped: u64,
+    version: [u32; 3],
     stop: Stop,
     responses: Responses,
     from_start: bool,
@@ -46,6 +50,7 @@ impl Story {
             first: None,
             user_event: None,
             skipped: 0,
+            version: [0; 3],
             stop: Stop::default(),
             responses: Responses::default(),
             from_start,
@@ -59,6 +64,7 @@ impl Story {
             self.skipped += 1;
             return;
         };
+        self.version = record.version().map_or(self.version, |v| v.max(self.version));
         self.window.record(line.at, &record, now);
         self.turn(&record);
         match record.kind() {
@@ -112,6 +118,12 @@ impl Story {
         let mut looping = self.turns.looping()?;
         looping.tool = looping.tool.and_then(|name| safe_name(&name, TOOL_CAP_CHARS));
         Some(looping)
+    }
+
+    /// Whether a version of Claude Code wrote here that is newer than every store sample this reader is tested with
+    /// (DECK-020).
+    pub fn is_unseen_version(&self) -> bool {
+        self.version > NEWEST_SAMPLE
     }
 
     /// When the session's own agent recorded the end of its turn, if nothing of its own follows (CLAUDE-038).

@@ -7,7 +7,6 @@ use crate::harness::tree::{File, Tree};
 use crate::model::time::newest_plausible;
 use crate::surface::read::Stamp;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// A transcript directly in a project folder.
@@ -63,6 +62,7 @@ pub struct Survey<'t> {
     /// Keys with a task file written inside the window.
     pub tasked: HashSet<String>,
     rosters: HashMap<String, Vec<&'t Path>>,
+    projects: &'t Tree,
     task_tree: &'t Tree,
     team_tree: &'t Tree,
 }
@@ -75,8 +75,26 @@ impl<'t> Survey<'t> {
         let live = groups.iter().filter(|(_, group)| !group.agents.is_empty());
         let mut wanted: HashSet<&str> = live.map(|(stem, _)| store::key_of(stem)).collect();
         wanted.extend(tasked.iter().map(String::as_str));
-        let tops = tops(projects, pass, &wanted);
-        Survey { tops, tasks: task_dirs, tasked, rosters: rosters(teams), task_tree: tasks, team_tree: teams, groups }
+        let tops = tops(projects, |stamp, key| pass.all || pass.in_window(stamp.mtime()) || wanted.contains(key));
+        Survey {
+            tops,
+            projects,
+            tasks: task_dirs,
+            tasked,
+            rosters: rosters(teams),
+            task_tree: tasks,
+            team_tree: teams,
+            groups,
+        }
+    }
+
+    /// The transcripts of these sessions that lie outside the window, so that a teammate's parent is found however
+    /// long it has been quiet.
+    pub fn older(&self, keys: &HashSet<&str>, pass: &Pass<'_>) -> Vec<Top> {
+        if pass.all || keys.is_empty() {
+            return Vec::new();
+        }
+        tops(self.projects, |stamp, key| keys.contains(key) && !pass.in_window(stamp.mtime()))
     }
 
     /// The task files of a session, in order of path.
@@ -153,17 +171,18 @@ fn rosters(teams: &Tree) -> HashMap<String, Vec<&Path>> {
     dirs
 }
 
-fn tops(projects: &Tree, pass: &Pass<'_>, wanted: &HashSet<&str>) -> Vec<Top> {
+/// The transcripts that `wanted` picks by stamp and key, in order of path.
+fn tops(projects: &Tree, wanted: impl Fn(&Stamp, &str) -> bool) -> Vec<Top> {
     let mut tops = Vec::new();
-    let is_wanted = |name: &OsStr| !wanted.is_empty() && wanted.contains(store::key_of(&name.to_string_lossy()));
     for dir in projects.dirs() {
         if !matches!(store::place(projects.root(), dir), Place::Project(_)) {
             continue;
         }
         for (name, file) in projects.files_in(dir) {
-            if pass.all || pass.in_window(file.stamp.mtime()) || is_wanted(name) {
-                let key = store::key_of(&name.to_string_lossy()).to_owned();
-                tops.push(Top { path: dir.join(name), key, stamp: file.stamp });
+            let text = name.to_string_lossy();
+            let key = store::key_of(&text);
+            if wanted(&file.stamp, key) {
+                tops.push(Top { path: dir.join(name), key: key.to_owned(), stamp: file.stamp });
             }
         }
     }

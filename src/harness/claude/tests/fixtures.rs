@@ -61,3 +61,21 @@ fn a_session_with_a_side_chain_as_1_0_60_writes_it() {
     assert_eq!(row.tasks[0].subject, "Sort imports");
     assert_eq!(row.resume_id.as_deref(), Some("9b0e7c44-1111-4222-8333-444455556666"));
 }
+
+#[test]
+fn deck_020_a_version_newer_than_the_newest_sample_is_a_note() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/claude");
+    let versions = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+    let parts = |v: String| v.split('.').map(|n| n.parse::<u32>().unwrap()).collect::<Vec<_>>();
+    assert_eq!(versions.map(parts).max().unwrap(), crate::harness::claude::story::NEWEST_SAMPLE);
+    let mut home = Home::new();
+    for (id, version, noted) in
+        [("aaaaaaa1", "2.1.260", false), ("aaaaaaa2", "2.1.261", true), ("aaaaaaa3", "next", false)]
+    {
+        let mut record = ask("Do the thing that was asked for", 20.0);
+        record["version"] = serde_json::json!(version);
+        home.session(id, &[record], 5.0);
+        let degrades = home.row(id).degrades;
+        assert_eq!(degrades.iter().any(|d| d.code == crate::model::Code::VersionUnseen), noted, "{version}");
+    }
+}

@@ -255,3 +255,16 @@ fn claude_070_broken_registries_are_skipped() {
     assert_eq!(store::folder_key("session-27d10654"), Some(KEY));
     assert_eq!(store::folder_key(LEAD), Some(KEY));
 }
+
+#[test]
+fn claude_058_a_parent_outside_the_window_stays_while_a_teammate_writes() {
+    let mut home = Home::new();
+    home.session(LEAD, &[ask("Run the whole migration over night", 95_000.0), say("ok", 94_000.0)], 93_000.0);
+    home.session("aaaa0001-mate", &mate("reviewer", KEY, 40.0), 10.0);
+    assert_eq!(home.sids(), [KEY]);
+    assert_eq!(home.row(KEY).state_detail.as_deref(), Some("running 1 subagent"));
+    // The same for one that is known by its tasks alone.
+    home.write("tasks/bbbb0001-x/1.json", "{}", 93_000.0);
+    home.session("aaaa0002-mate", &mate("tester", "bbbb0001", 40.0), 10.0);
+    assert_eq!(home.sids(), [KEY, "bbbb0001"]);
+}

@@ -1,7 +1,6 @@
 //! `POST /api/notify` as the side state sees it (CLAUDE-100..109, NOTE-001..012, NOTE-020..023).
 
-use super::super::hooks::{Gate, Gates, Notified};
-use super::super::{NotifyReply, Popup};
+use super::super::{Gate, Gates, Notified, NotifyReply, Popup};
 use super::home::*;
 use serde_json::{Value, json};
 
