@@ -18,6 +18,9 @@ pub mod registry;
 pub mod seek;
 pub mod shape;
 pub mod story;
+pub mod opencode;
+pub mod registry;
+pub mod sql;
 pub mod tail;
 #[cfg(test)]
 mod testkit;

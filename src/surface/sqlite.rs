@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 pub use cell::{borrowed, bytes, epoch, number, plain_number, text, truthy};
 pub use error::StoreError;
 pub use rusqlite::types::ValueRef;
-pub use rusqlite::{Row, Statement, params};
+pub use rusqlite::{Error as RowError, Row, Statement, params};
 
 /// How long a lock of the owner is waited for.
 pub const PATIENCE: Duration = Duration::from_millis(200);
@@ -180,14 +180,29 @@ impl Database {
         result
     }
 
+    /// The first `most` bytes of one cell of text or bytes, without building the rest of it in memory.
+    pub fn cell_head(&self, table: &str, column: &str, rowid: i64, most: usize) -> Result<Vec<u8>, StoreError> {
+        self.cell_part(table, column, rowid, |len| (0, len.min(most)))
+    }
+
     /// The last `most` bytes of one cell, without building the rest of it in memory.
     pub fn cell_tail(&self, table: &str, column: &str, rowid: i64, most: usize) -> Result<Vec<u8>, StoreError> {
+        self.cell_part(table, column, rowid, |len| (len - len.min(most), len.min(most)))
+    }
+
+    fn cell_part(
+        &self,
+        table: &str,
+        column: &str,
+        rowid: i64,
+        part: impl FnOnce(usize) -> (usize, usize),
+    ) -> Result<Vec<u8>, StoreError> {
         let blob = self.connection.blob_open(rusqlite::MAIN_DB, table, column, rowid, true)?;
-        let len = blob.len().min(most);
-        let mut tail = vec![0; len];
-        let read = blob.read_at(&mut tail, blob.len() - len)?;
-        tail.truncate(read);
-        Ok(tail)
+        let (from, len) = part(blob.len());
+        let mut bytes = vec![0; len];
+        let read = blob.read_at(&mut bytes, from)?;
+        bytes.truncate(read);
+        Ok(bytes)
     }
 
     /// Where the database lies.

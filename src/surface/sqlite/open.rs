@@ -150,6 +150,8 @@ fn connect(path: &Path, mode: Mode, patience: Duration) -> Result<Connection, St
     // The header is read by the first query only; ask now, so that a foreign file is refused here.
     first_read(&connection)?;
     connection.pragma_update(None, "cache_size", -i64::from(CACHE_KIB))?;
+    // What a sort cannot hold must not become a file somewhere.
+    connection.pragma_update(None, "temp_store", 2)?;
     Ok(connection)
 }
 

@@ -410,13 +410,15 @@ fn cells_are_typed_one_by_one() {
 }
 
 #[test]
-fn agy_012_the_tail_of_a_cell() {
+fn agy_012_oc_042_the_ends_of_a_cell() {
     let dir = Scratch::new("tail");
     let path = dir.at("a.db");
     made(&path, "CREATE TABLE t(x); INSERT INTO t VALUES(CAST('abcdef' AS BLOB)), ('xy'), (NULL)");
     let db = Database::open(&path).unwrap();
     assert_eq!(db.cell_tail("t", "x", 1, 3).unwrap(), b"def");
     assert_eq!(db.cell_tail("t", "x", 2, 64).unwrap(), b"xy");
+    assert_eq!(db.cell_head("t", "x", 1, 3).unwrap(), b"abc");
+    assert_eq!(db.cell_head("t", "x", 2, 64).unwrap(), b"xy");
     assert!(db.cell_tail("t", "x", 3, 4).is_err() && db.cell_tail("t", "x", 9, 4).is_err());
 }
 

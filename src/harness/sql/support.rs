@@ -1,0 +1,102 @@
+//! For the tests of the readers of SQLite stores: a scratch home, stores made in it, and passes at a given time.
+
+use crate::harness::{Collected, Collector, Pass};
+use crate::model::Observed;
+use crate::surface::watch::{Dirty, Watch};
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+
+/// One display window, seconds.
+pub const DAY: f64 = 86_400.0;
+
+/// Runs something with a pass that nothing announced.
+pub fn pass_at<T>(now: f64, all: bool, run: impl FnOnce(&Pass<'_>) -> T) -> T {
+    let (watch, dirty) = (Watch::off(), Dirty::default());
+    run(&Pass { now, window: DAY, all, dirty: &dirty, sweep: false, watch: &watch })
+}
+
+/// One collection.
+pub fn collect(reader: &mut dyn Collector, now: f64, all: bool) -> Collected {
+    pass_at(now, all, |pass| reader.collect(pass)).expect("a reader of a database fails for no store")
+}
+
+/// A folder that goes with the test.
+pub struct Scratch(pub PathBuf);
+
+impl Scratch {
+    pub fn new(name: &str) -> Scratch {
+        let dir = std::env::temp_dir().join(format!("cargento-stores-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&dir);
+        std::fs::create_dir_all(&dir).expect("a scratch folder");
+        Scratch(dir)
+    }
+
+    pub fn at(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A database, made or opened as its owner does.
+pub fn owner(path: &Path, sql: &str) -> Connection {
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("its folder");
+    let owner = Connection::open(path).expect("a database");
+    owner.execute_batch(sql).expect(sql);
+    owner
+}
+
+/// The row of a session.
+pub fn row<'a>(found: &'a Collected, sid: &str) -> &'a Observed {
+    let rows: Vec<&Observed> = found.rows.iter().filter(|r| r.sid == sid).collect();
+    assert_eq!(rows.len(), 1, "one row {sid} among {:?}", sids(found));
+    rows[0]
+}
+
+/// The ids of all rows, sorted.
+pub fn sids(found: &Collected) -> Vec<&str> {
+    let mut sids: Vec<&str> = found.rows.iter().map(|r| r.sid.as_str()).collect();
+    sids.sort_unstable();
+    sids
+}
+
+/// Codes of the degrades of a harness.
+pub fn codes(found: &Collected) -> Vec<&'static str> {
+    found.degrades.iter().map(|d| d.code.as_str()).collect()
+}
+
+/// Rows as published, for comparing readers.
+pub fn published(found: &Collected) -> Vec<serde_json::Value> {
+    let mut rows: Vec<&Observed> = found.rows.iter().collect();
+    rows.sort_by(|a, b| a.sid.cmp(&b.sid));
+    rows.into_iter().map(|r| serde_json::to_value(r).expect("a row")).collect()
+}
+
+/// Prints what cold and warm passes over a home cost.
+pub fn figures(make: impl Fn(&Path) -> Box<dyn Collector>) {
+    let Some(home) = std::env::var_os("CARGENTO_SCALE_HOME").map(PathBuf::from) else { return };
+    let now = crate::model::time::system_clock()();
+    let time = |name: &str, reader: &mut dyn Collector, watch: &Watch, sweep: bool, all: bool| {
+        let dirty = watch.take();
+        let pass = Pass { now, window: DAY, all, dirty: &dirty, sweep, watch };
+        let started = std::time::Instant::now();
+        assert!(reader.discovered());
+        let found = reader.collect(&pass).expect("rows");
+        let degrades = codes(&found);
+        println!("{name}: {:?}, {} rows, {degrades:?}", started.elapsed(), found.rows.len());
+    };
+    for _ in 0..3 {
+        let (mut reader, watch) = (make(&home), Watch::start(|| ()));
+        time("cold", &mut *reader, &watch, true, false);
+        for _ in 0..3 {
+            time("warm", &mut *reader, &watch, false, false);
+        }
+        time("sweep", &mut *reader, &watch, true, false);
+        time("all, cold", &mut *reader, &watch, false, true);
+        time("all, warm", &mut *reader, &watch, false, true);
+    }
+}
