@@ -69,16 +69,19 @@ pub fn read<H>(path: &Path, parse: Parse<H>) -> Result<Head<H>, ReadError> {
     Ok(first_line(&mut Reader::open(path)?)?.map_or(Head::Unfinished, |line| parse(&line)))
 }
 
+/// Reads the head of the file at a path.
+pub type Read<H> = fn(&Path) -> Result<Head<H>, ReadError>;
+
 /// Remembers the heads of files whose records are not read.
 pub struct Heads<H> {
-    parse: Parse<H>,
+    read: Read<H>,
     known: HashMap<PathBuf, (Stamp, Head<H>)>,
 }
 
 impl<H: Clone> Heads<H> {
-    /// An empty memory for heads that `parse` makes.
-    pub fn new(parse: Parse<H>) -> Heads<H> {
-        Heads { parse, known: HashMap::new() }
+    /// An empty memory for heads that `read` reads.
+    pub fn new(read: Read<H>) -> Heads<H> {
+        Heads { read, known: HashMap::new() }
     }
 
     /// The head of a file that stands as `stamp` tells; opened only when it is not known or the file changed.
@@ -88,7 +91,7 @@ impl<H: Clone> Heads<H> {
         {
             return Ok(head.clone());
         }
-        let head = read(path, self.parse)?;
+        let head = (self.read)(path)?;
         if self.known.len() < MAX_CACHE_ENTRIES || self.known.contains_key(path) {
             self.known.insert(path.to_path_buf(), (stamp, head.clone()));
         }
@@ -135,7 +138,7 @@ mod tests {
     fn an_unchanged_file_is_opened_once() {
         let path = file("cache", b"one\n");
         let stamp = crate::surface::read::look(&path).unwrap().stamp;
-        let mut heads: Heads<usize> = Heads::new(|line| Head::Parsed(Some(line.len())));
+        let mut heads: Heads<usize> = Heads::new(|path| read(path, |line| Head::Parsed(Some(line.len()))));
         assert_eq!(heads.of(&path, stamp).unwrap().get(), Some(&3));
         std::fs::remove_file(&path).unwrap();
         assert_eq!(heads.of(&path, stamp).unwrap().get(), Some(&3));

@@ -9,7 +9,7 @@ mod record;
 mod tests;
 
 use super::follow::{Followed, is_jsonl, stem};
-use super::head::{Head, Heads};
+use super::head::{self, Head, Heads};
 use super::identity::Identities;
 use super::story::Story;
 use super::tree::{Take, Tree};
@@ -67,7 +67,7 @@ impl Droid {
         Droid {
             trees: roots.into_iter().map(|root| Tree::new(root, judge)).collect(),
             sessions: HashMap::new(),
-            heads: Heads::new(record::header),
+            heads: Heads::new(|path| head::read(path, record::header)),
             identify: Identify { home, ids: Identities::default() },
         }
     }
