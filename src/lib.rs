@@ -25,6 +25,7 @@ pub mod config;
 pub mod counters;
 pub mod demo;
 pub mod env;
+pub mod forward;
 pub mod harness;
 pub mod http;
 pub mod live;

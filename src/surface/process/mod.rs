@@ -28,6 +28,11 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+/// The user this process runs as; none where there are no numeric users.
+pub fn user_id() -> Option<u32> {
+    system::user_id()
+}
+
 /// One child, wholly stated.
 pub struct Spec<'a> {
     /// What runs.

@@ -1,0 +1,134 @@
+//! The clients a harness starts at its hooks: they read one payload, say one thing to a dashboard on loopback, and never
+//! influence the harness (HOOK-001..015).
+//!
+//! Exit status 0 and an empty standard error on every path. What a hook prints, if anything, is what its harness reads
+//! as "no opinion". Prompts, tool inputs and outputs in a payload end here: envelopes are built field by field.
+
+mod agy;
+mod event;
+mod notify;
+mod statusline;
+mod terminal;
+
+pub use agy::agy;
+pub use event::event;
+pub use notify::notify;
+pub use statusline::statusline;
+
+use crate::config::DEFAULT_PORT;
+use crate::env::Env;
+use crate::surface::loopback::{self, Request};
+use crate::surface::read;
+use serde_json::{Map, Value};
+use std::io::{IsTerminal, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Most read of a payload by every client but the notification one, bytes.
+const STDIN_CAP: u64 = 1_048_576;
+/// For connecting, sending and the answer's head together.
+const TIME: Duration = Duration::from_secs(2);
+/// Most read of the state file, bytes.
+const STATE_CAP: u64 = 65_536;
+/// Enough of a reply to know its status; the body is not interpreted (HOOK-006).
+const REPLY_CAP: usize = 256;
+
+/// Runs a client so that nothing it does can reach the harness: a panic is silent, too.
+pub fn quietly(run: impl FnOnce()) {
+    std::panic::set_hook(Box::new(|_| {}));
+    drop(catch_unwind(AssertUnwindSafe(run)));
+}
+
+/// Standard input to its end or the cap; empty when there is none or a person sits at it (HOOK-012).
+fn stdin(cap: u64) -> Vec<u8> {
+    let input = std::io::stdin();
+    let mut bytes = Vec::new();
+    if !input.is_terminal() {
+        // What came before an error is judged like any payload: cut off, it does not parse.
+        drop(input.take(cap).read_to_end(&mut bytes));
+    }
+    bytes
+}
+
+/// A payload that is one JSON object.
+fn object(bytes: &[u8]) -> Option<Map<String, Value>> {
+    match serde_json::from_slice(bytes).ok()? {
+        Value::Object(map) => Some(map),
+        _ => None,
+    }
+}
+
+/// A member that is a string with something in it, trimmed.
+fn words<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    map.get(name)?.as_str().map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// The port an argument names; anything that is not one means the default (HOOK-013).
+fn port(argument: Option<&str>) -> u16 {
+    let plain = argument.filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
+    plain.and_then(|text| text.parse().ok()).filter(|port| *port > 0).unwrap_or(DEFAULT_PORT)
+}
+
+/// Where the dashboard keeps its files.
+fn state_dir(env: &Env) -> PathBuf {
+    env.state_dir()
+}
+
+/// The event token of a harness out of a port's state file, read at every call since a restart changes it (HOOK-008).
+/// Nothing else is ever taken from that file.
+fn token(env: &Env, port: u16, harness: &str) -> Option<String> {
+    let bytes = read::whole(&state_dir(env).join(format!("cargento-{port}.json")), STATE_CAP).ok()?;
+    let state = object(&bytes)?;
+    let token = state.get("capabilities")?.get(harness)?.as_str()?;
+    // A token goes into a header line; whatever else stands in the file does not.
+    let plain = !token.is_empty() && token.len() <= 256 && token.bytes().all(|b| b.is_ascii_graphic());
+    plain.then(|| token.to_owned())
+}
+
+/// Posts an envelope to a harness's event route; whether the dashboard took it.
+fn post_event(env: &Env, port: u16, harness: &str, envelope: &Value) -> bool {
+    let Some(token) = token(env, port, harness) else { return false };
+    post(port, &format!("/api/events/{harness}"), Some(&token), envelope.to_string().as_bytes())
+}
+
+/// One POST to the port: no retry, no redirect, no proxy; the body of the answer is not read on.
+fn post(port: u16, path: &str, token: Option<&str>, body: &[u8]) -> bool {
+    let mut headers = vec![("Content-Type", "application/json")];
+    if let Some(token) = token {
+        headers.push(("X-Cargento-Capability", token));
+    }
+    let request = Request { method: "POST", path, headers: &headers, body };
+    loopback::request(port, &request, TIME, REPLY_CAP).is_ok_and(|reply| (200..300).contains(&reply.status))
+}
+
+/// The members every envelope begins with.
+fn envelope(event: &str, session: &str, cwd: Option<&str>) -> Map<String, Value> {
+    let mut map = Map::new();
+    map.insert("v".into(), 1.into());
+    map.insert("event".into(), event.into());
+    map.insert("session_id".into(), session.into());
+    if let Some(cwd) = cwd {
+        map.insert("cwd".into(), cwd.into());
+    }
+    map
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hook_013_ports() {
+        for (argument, want) in [
+            (None, 4553),
+            (Some("4600"), 4600),
+            (Some("0"), 4553),
+            (Some("65536"), 4553),
+            (Some("+5"), 4553),
+            (Some("x"), 4553),
+        ] {
+            assert_eq!(port(argument), want, "{argument:?}");
+        }
+    }
+}
