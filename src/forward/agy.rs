@@ -1,6 +1,6 @@
 //! `cargento agy-hook HOOK [PORT]`: an Antigravity hook, whose standard output is the harness's answer (HOOK-050..055).
 
-use super::{envelope, object, post_event, stdin, words};
+use super::{Envelope, object, post_event, stdin, words};
 use crate::env::Env;
 use serde_json::{Map, Value};
 use std::io::Write;
@@ -18,14 +18,14 @@ fn report(hook: Option<&str>, port: Option<&str>, env: &Env) {
         return;
     }
     let Some(built) = payload.and_then(|payload| build(&payload, env)) else { return };
-    post_event(env, super::port(port), "antigravity", &Value::Object(built));
+    post_event(env, super::port(port), "antigravity", &built);
 }
 
-fn build(payload: &Map<String, Value>, env: &Env) -> Option<Map<String, Value>> {
+fn build(payload: &Map<String, Value>, env: &Env) -> Option<Envelope> {
     let native = words(payload, "conversationId").or_else(|| env.text("ANTIGRAVITY_CONVERSATION_ID").map(str::trim));
     let id = native.filter(|id| id.chars().count() == 36)?;
     let folder = payload.get("workspacePaths").and_then(|paths| paths.get(0)).and_then(Value::as_str);
-    Some(envelope("store_changed", id, folder.map(str::trim).filter(|path| !path.is_empty())))
+    Some(Envelope::new("store_changed", id, folder.map(str::trim).filter(|path| !path.is_empty())))
 }
 
 #[cfg(test)]
@@ -39,7 +39,9 @@ mod tests {
         let id = "019a0000-1111-4222-8333-444455556666";
         let bare = Env::of(Platform::Linux, [("HOME", "/h")]);
         let named = Env::of(Platform::Linux, [("ANTIGRAVITY_CONVERSATION_ID", id)]);
-        let of = |body: Value, env: &Env| build(body.as_object().unwrap(), env).map(Value::Object);
+        let of = |body: Value, env: &Env| {
+            build(body.as_object().unwrap(), env).map(|e| serde_json::from_slice::<Value>(&e.bytes()).unwrap())
+        };
         assert_eq!(
             of(json!({"conversationId": id, "workspacePaths": ["/w", "/x"], "artifactPaths": ["/secret"]}), &bare),
             Some(json!({"v": 1, "event": "store_changed", "session_id": id, "cwd": "/w"}))

@@ -1,6 +1,6 @@
 //! `cargento event-hook HARNESS [PORT]`: a native lifecycle event becomes an envelope (HOOK-030..043).
 
-use super::{envelope, object, post_event, stdin, terminal, words};
+use super::{Envelope, object, post_event, stdin, terminal, words};
 use crate::env::Env;
 use serde_json::{Map, Value};
 
@@ -10,23 +10,23 @@ pub fn event(harness: Option<&str>, port: Option<&str>, env: &Env) {
     let harness = harness.unwrap_or("claude");
     let Some(payload) = object(&stdin(super::STDIN_CAP)) else { return };
     let Some(built) = build(harness, &payload, env) else { return };
-    post_event(env, super::port(port), harness, &Value::Object(built));
+    post_event(env, super::port(port), harness, &built);
 }
 
-fn build(harness: &str, payload: &Map<String, Value>, env: &Env) -> Option<Map<String, Value>> {
+fn build(harness: &str, payload: &Map<String, Value>, env: &Env) -> Option<Envelope> {
     let name = mapped(harness, payload.get("hook_event_name")?.as_str()?)?;
-    let mut built = envelope(name, words(payload, "session_id")?, words(payload, "cwd"));
+    let mut built = Envelope::new(name, words(payload, "session_id")?, words(payload, "cwd"));
     for (member, native) in [("transcript_path", "transcript_path"), ("subagent_id", "agent_id")] {
         if let Some(value) = words(payload, native) {
-            built.insert(member.into(), value.into());
+            built.put(member, value);
         }
     }
     if name == "session_started"
         && let Some(place) = terminal::identity(env)
     {
-        built.insert("tmux_socket".into(), place.socket.into());
-        built.insert("tmux_pane".into(), place.pane.into());
-        built.insert("tmux_server".into(), place.server.into());
+        built.put("tmux_socket", place.socket);
+        built.put("tmux_pane", place.pane);
+        built.put("tmux_server", place.server);
     }
     Some(built)
 }
@@ -79,8 +79,8 @@ mod tests {
         let env = Env::of(Platform::Linux, [("HOME", "/h")]);
         let built = build("codex", payload.as_object().unwrap(), &env).unwrap();
         assert_eq!(
-            Value::Object(built),
-            json!({"v": 1, "event": "subagent_started", "session_id": "019a", "cwd": "/w/p", "subagent_id": "019b"})
+            String::from_utf8(built.bytes()).unwrap(),
+            r#"{"v":1,"event":"subagent_started","session_id":"019a","cwd":"/w/p","subagent_id":"019b"}"#
         );
         for broken in [json!({}), json!({"hook_event_name": 7}), json!({"hook_event_name": "Stop", "session_id": "  "})]
         {

@@ -87,9 +87,9 @@ fn token(env: &Env, port: u16, harness: &str) -> Option<String> {
 }
 
 /// Posts an envelope to a harness's event route; whether the dashboard took it.
-fn post_event(env: &Env, port: u16, harness: &str, envelope: &Value) -> bool {
+fn post_event(env: &Env, port: u16, harness: &str, envelope: &Envelope) -> bool {
     let Some(token) = token(env, port, harness) else { return false };
-    post(port, &format!("/api/events/{harness}"), Some(&token), envelope.to_string().as_bytes())
+    post(port, &format!("/api/events/{harness}"), Some(&token), &envelope.bytes())
 }
 
 /// One POST to the port: no retry, no redirect, no proxy; the body of the answer is not read on.
@@ -102,16 +102,32 @@ fn post(port: u16, path: &str, token: Option<&str>, body: &[u8]) -> bool {
     loopback::request(port, &request, TIME, REPLY_CAP).is_ok_and(|reply| (200..300).contains(&reply.status))
 }
 
-/// The members every envelope begins with.
-fn envelope(event: &str, session: &str, cwd: Option<&str>) -> Map<String, Value> {
-    let mut map = Map::new();
-    map.insert("v".into(), 1.into());
-    map.insert("event".into(), event.into());
-    map.insert("session_id".into(), session.into());
-    if let Some(cwd) = cwd {
-        map.insert("cwd".into(), cwd.into());
+/// An envelope, its members in the order in which they were put in.
+#[derive(Debug, PartialEq)]
+struct Envelope(Vec<(&'static str, Value)>);
+
+impl Envelope {
+    /// The members every envelope begins with.
+    fn new(event: &str, session: &str, cwd: Option<&str>) -> Envelope {
+        let mut members = vec![("v", 1.into()), ("event", event.into()), ("session_id", session.into())];
+        members.extend(cwd.map(|cwd| ("cwd", cwd.into())));
+        Envelope(members)
     }
-    map
+
+    fn put(&mut self, name: &'static str, value: impl Into<Value>) {
+        self.0.push((name, value.into()));
+    }
+
+    /// Compact JSON.
+    fn bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let members = self.0.iter().map(|(name, value)| (name, value));
+        // Writing to memory does not fail, and every member is a plain value.
+        if serde::Serializer::collect_map(&mut serde_json::Serializer::new(&mut out), members).is_err() {
+            out.clear();
+        }
+        out
+    }
 }
 
 #[cfg(test)]

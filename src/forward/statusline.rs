@@ -2,7 +2,7 @@
 //!
 //! The harness calls it at every render; a small memo keeps it from saying the same thing twice.
 
-use super::{envelope, object, post, post_event, state_dir, stdin, words};
+use super::{Envelope, object, post, post_event, state_dir, stdin, words};
 use crate::env::Env;
 use crate::surface::write::Place;
 use serde_json::{Map, Value, json};
@@ -37,7 +37,7 @@ fn report(port: Option<&str>, env: &Env, now: f64) {
         }
     }
     if let Some(event) = turn(&state).filter(|event| memo.get("event").and_then(Value::as_str) != Some(event)) {
-        let built = Value::Object(envelope(event, &id, words(&state, "cwd")));
+        let built = Envelope::new(event, &id, words(&state, "cwd"));
         // What was not taken is said again at the next render.
         if post_event(env, port, "antigravity", &built) {
             memo.insert("event".into(), event.into());
