@@ -5,6 +5,7 @@ use super::antigravity::Antigravity;
 use super::claude::{Claude, ClaudeRoots, Hooks};
 use super::codex::Codex;
 use super::droid::Droid;
+use super::opencode::OpenCode;
 use crate::live::scan::Make;
 use crate::model::Key;
 use crate::roots::Roots;
@@ -25,11 +26,13 @@ pub fn makes(roots: &Roots, home: &Path, hooks: &Arc<Hooks>, spacedock: bool) ->
     let hooks = Arc::clone(hooks);
     let (codex, codex_home) = (one("codex.sessions"), home.clone());
     let (antigravity, antigravity_home) = (one("antigravity.root"), home.clone());
+    let (opencode, opencode_home) = (several("opencode.data"), home.clone());
     let (droid, droid_home) = (several("droid.projects"), home.clone());
     vec![
         (Key::Claude, make(move || Claude::new(claude.clone(), Arc::clone(&hooks), spacedock))),
         (Key::Codex, make(move || Codex::new(codex.clone(), &codex_home))),
         (Key::Antigravity, make(move || Antigravity::new(antigravity.clone(), antigravity_home.clone()))),
+        (Key::OpenCode, make(move || OpenCode::new(opencode.clone(), opencode_home.clone()))),
         (Key::Droid, make(move || Droid::new(droid.clone(), droid_home.clone()))),
     ]
 }
