@@ -31,7 +31,7 @@ pub struct OpenCode {
     folders: Vec<Folder>,
     stores: BTreeMap<PathBuf, Kept<Reading>>,
     identities: Identities,
-    home: String,
+    home: PathBuf,
 }
 
 impl OpenCode {
@@ -41,7 +41,7 @@ impl OpenCode {
             folders: roots.into_iter().map(Folder::new).collect(),
             stores: BTreeMap::new(),
             identities: Identities::default(),
-            home: home.to_string_lossy().into_owned(),
+            home,
         }
     }
 

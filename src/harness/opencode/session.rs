@@ -4,15 +4,15 @@ use super::read::Reading;
 use crate::config::MODEL_CAP_CHARS;
 use crate::harness::Pass;
 use crate::harness::identity::Identities;
+use crate::harness::place;
 use crate::harness::sql::history::History;
 use crate::harness::sql::lineage::{Above, row_above};
 use crate::harness::sql::rows::{self, Pill};
 use crate::model::{Code, Key, Observed};
-use crate::text::label::{Host, project_label};
 use crate::text::safe_name;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// What is known of a session's messages.
@@ -88,7 +88,7 @@ pub fn rows(
     reading: &Reading,
     stale: Option<(Code, &str)>,
     pass: &Pass<'_>,
-    home: &str,
+    home: &Path,
     identities: &mut Identities,
     out: &mut Vec<Observed>,
 ) {
@@ -100,27 +100,23 @@ pub fn rows(
     }
     for session in reading.sessions.values().filter(|s| s.parent.is_none() && !s.archived) {
         let pills = pills.remove(session.id.as_str()).unwrap_or_default();
-        let mut row = row(session, pills, home, pass);
+        let mut row = row(session, pills, pass);
         if !row.active && !pass.all {
             continue;
         }
         if let Some((code, source)) = stale {
             rows::stale(&mut row, code, source);
         }
-        identities.apply(&mut row, Some(Path::new(&session.directory)), pass.now);
+        place::settle(&mut row, Some(&session.directory), None, home, identities, pass.now);
         out.push(row);
     }
 }
 
-fn row(session: &Session, pills: Vec<Pill>, home: &str, pass: &Pass<'_>) -> Observed {
+fn row(session: &Session, pills: Vec<Pill>, pass: &Pass<'_>) -> Observed {
     let mut row = Observed::new(Key::OpenCode, session.id.clone());
     row.rate_per_min = None;
     row.title.clone_from(&session.title);
     row.model.clone_from(&session.model);
-    if let Some(label) = project_label(&session.directory, home, Host::current()) {
-        row.project = label;
-    }
-    row.evidence.cwd = Some(PathBuf::from(&session.directory)).filter(|d| d.is_absolute());
     let turns = session.messages.history().map(|h| h.turns());
     rows::settle(&mut row, session.updated, pills, turns, pass);
     if !row.active {

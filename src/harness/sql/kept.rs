@@ -1,12 +1,10 @@
 //! One database and what was last read of it: read again only when it moved, kept while its owner holds it locked,
 //! asked ever more rarely while it cannot be read.
 
+use crate::harness::pause::Pause;
 use crate::surface::sqlite::{Database, Moved, PATIENCE, StoreError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// Longest pause between two tries, seconds (TRUST-037).
-const PAUSE_MAX_SEC: f64 = 60.0;
 
 /// Why and how a store is looked at now.
 #[derive(Clone, Copy, Debug)]
@@ -39,25 +37,15 @@ struct Reading<T> {
 struct Trouble {
     error: StoreError,
     moved: Moved,
-    at: f64,
-    /// Tries that failed in a row.
-    tries: u32,
+    /// None after the first failure: what was met may be gone at the next pass.
+    pause: Pause,
 }
 
 impl Trouble {
-    /// Seconds until the next try: none after the first failure, then 1, 2, 4 and so on.
-    fn pause(&self) -> f64 {
-        match self.tries {
-            0 | 1 => 0.0,
-            n => f64::from(2u32.saturating_pow(n - 2)).min(PAUSE_MAX_SEC),
-        }
-    }
-
     fn is_over(&self, look: &Look) -> bool {
         // A lock leaves no trace when it goes, and a store that is written under one must not be tried at every write.
         let waits = matches!(self.error, StoreError::Locked | StoreError::Changed | StoreError::Slow);
-        let moved = !waits && (look.named || look.moved != self.moved);
-        moved || !(0.0..self.pause()).contains(&(look.now - self.at))
+        (!waits && (look.named || look.moved != self.moved)) || self.pause.is_over(look.now)
     }
 }
 
@@ -111,8 +99,12 @@ impl<T> Kept<T> {
                 if !error.passes() {
                     self.reading = None;
                 }
-                let tries = self.trouble.as_ref().map_or(0, |t| t.tries).saturating_add(1);
-                self.trouble = Some(Trouble { error, moved: look.moved, at: look.now, tries });
+                let mut pause = Pause::default();
+                if let Some(before) = &self.trouble {
+                    pause = before.pause;
+                    pause.failed(look.now);
+                }
+                self.trouble = Some(Trouble { error, moved: look.moved, pause });
             }
         }
         true
@@ -144,21 +136,22 @@ mod tests {
         Moved { file: Some(Stamp { len: n, ..Stamp::default() }), wal: None }
     }
 
-    fn troubled(error: StoreError, tries: u32) -> Kept<()> {
-        let trouble = Trouble { error, moved: moved(1), at: 100.0, tries };
+    fn troubled(error: StoreError, failures: u32) -> Kept<()> {
+        let mut pause = Pause::default();
+        (1..failures).for_each(|_| pause.failed(100.0));
+        let trouble = Trouble { error, moved: moved(1), pause };
         Kept { path: PathBuf::new(), reading: None, trouble: Some(trouble) }
     }
 
     #[test]
     fn trust_037_field_046_a_failing_store_is_tried_with_a_growing_pause() {
-        let due = |error: StoreError, tries, now, n, named| {
-            troubled(error, tries).is_due(&Look::new(now, moved(n), named, true))
+        let due = |error: StoreError, failures, now, n, named| {
+            troubled(error, failures).is_due(&Look::new(now, moved(n), named, true))
         };
         assert!(due(StoreError::Locked, 1, 100.0, 1, false), "once more at the next pass");
-        assert!(!due(StoreError::Locked, 2, 100.5, 1, false));
-        assert!(!due(StoreError::Locked, 2, 100.5, 2, true), "a writer under its lock is not tried at every write");
-        assert!(due(StoreError::Locked, 2, 101.0, 1, false));
-        assert!(!due(StoreError::Locked, 5, 107.0, 1, false) && due(StoreError::Locked, 5, 108.0, 1, false));
+        assert!(!due(StoreError::Locked, 2, 101.5, 1, false));
+        assert!(!due(StoreError::Locked, 2, 101.5, 2, true), "a writer under its lock is not tried at every write");
+        assert!(due(StoreError::Locked, 2, 102.0, 1, false));
         assert!(!due(StoreError::Locked, 40, 159.0, 1, false) && due(StoreError::Locked, 40, 160.0, 1, false));
         assert!(due(StoreError::Locked, 40, 99.0, 1, false), "a clock set back freezes nothing");
         let corrupt = || StoreError::Corrupt("x".into());
@@ -168,9 +161,18 @@ mod tests {
     }
 
     #[test]
+    fn a_store_that_fails_again_and_again_is_asked_more_and_more_rarely() {
+        let mut kept: Kept<()> = Kept::new(PathBuf::from("/nonexistent/store.db"));
+        let tries = (0..600)
+            .filter(|now| kept.refresh(&Look::new(f64::from(*now), Moved::default(), false, false), |_, _| Ok(())));
+        assert_eq!(tries.collect::<Vec<_>>()[..8], [0, 1, 3, 7, 15, 31, 63, 123]);
+        assert_eq!(kept.trouble(), Some(&StoreError::Missing));
+    }
+
+    #[test]
     fn oc_028_a_reading_outlives_a_lock_for_one_window() {
         let reading = || Some(Reading { value: 7, moved: moved(1), at: 100.0 });
-        let trouble = Some(Trouble { error: StoreError::Locked, moved: moved(1), at: 110.0, tries: 1 });
+        let trouble = Some(Trouble { error: StoreError::Locked, moved: moved(1), pause: Pause::default() });
         let kept = Kept { path: PathBuf::new(), reading: reading(), trouble };
         assert_eq!((kept.value(150.0, 50.0), kept.value(151.0, 50.0)), (Some(&7), None));
         let kept = Kept { path: PathBuf::new(), reading: reading(), trouble: None };

@@ -1,45 +1,21 @@
-//! For the tests of the readers of SQLite stores: a scratch home, stores made in it, and passes at a given time.
+//! For the tests of the readers of SQLite stores: stores made as their owners do, and passes at a given time.
 
+use crate::harness::testkit::WINDOW;
 use crate::harness::{Collected, Collector, Pass};
 use crate::model::Observed;
 use crate::surface::watch::{Dirty, Watch};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
-/// One display window, seconds.
-pub const DAY: f64 = 86_400.0;
-
 /// Runs something with a pass that nothing announced.
 pub fn pass_at<T>(now: f64, all: bool, run: impl FnOnce(&Pass<'_>) -> T) -> T {
     let (watch, dirty) = (Watch::off(), Dirty::default());
-    run(&Pass { now, window: DAY, all, dirty: &dirty, sweep: false, watch: &watch })
+    run(&Pass { now, window: WINDOW, all, dirty: &dirty, sweep: false, watch: &watch })
 }
 
 /// One collection.
 pub fn collect(reader: &mut dyn Collector, now: f64, all: bool) -> Collected {
     pass_at(now, all, |pass| reader.collect(pass)).expect("a reader of a database fails for no store")
-}
-
-/// A folder that goes with the test.
-pub struct Scratch(pub PathBuf);
-
-impl Scratch {
-    pub fn new(name: &str) -> Scratch {
-        let dir = std::env::temp_dir().join(format!("cargento-stores-{}-{name}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&dir);
-        std::fs::create_dir_all(&dir).expect("a scratch folder");
-        Scratch(dir)
-    }
-
-    pub fn at(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
 
 /// A database, made or opened as its owner does.
@@ -82,7 +58,7 @@ pub fn figures(make: impl Fn(&Path) -> Box<dyn Collector>) {
     let now = crate::model::time::system_clock()();
     let time = |name: &str, reader: &mut dyn Collector, watch: &Watch, sweep: bool, all: bool| {
         let dirty = watch.take();
-        let pass = Pass { now, window: DAY, all, dirty: &dirty, sweep, watch };
+        let pass = Pass { now, window: WINDOW, all, dirty: &dirty, sweep, watch };
         let started = std::time::Instant::now();
         assert!(reader.discovered());
         let found = reader.collect(&pass).expect("rows");
