@@ -11,6 +11,7 @@ use crate::surface::sqlite::{self, Database, StoreError, ValueRef};
 use crate::text::safe::{diagnostic, safe_name};
 use crate::text::safe_text;
 use std::path::Path;
+use std::time::Duration;
 
 /// Newest steps read of one conversation.
 const STEPS: i64 = 400;
@@ -20,6 +21,8 @@ const CELL_BYTES: i64 = 65_536;
 const MODEL_BYTES: usize = 64;
 /// Longest conversation id that is followed, bytes; they are UUIDs.
 const ID_BYTES: usize = 128;
+/// How long the owner's lock is waited for: one of many stores must not hold up the board.
+const PATIENCE: Duration = Duration::from_millis(20);
 /// Step type of an operator's prompt.
 const PROMPT: f64 = 14.0;
 /// Step type of a model's response, the only one whose tokens count.
@@ -39,6 +42,8 @@ pub struct Reading {
     pub gaps: Vec<&'static str>,
     /// Why, as degrades.
     pub codes: Vec<Code>,
+    /// A failure may pass although nobody repairs the store, as when its owner held it.
+    pub passing: bool,
     /// Why, for diagnostics: `<Type>: <message>`.
     pub errors: Vec<String>,
 }
@@ -58,36 +63,40 @@ pub struct Steps {
 
 /// Reads a conversation in one open. `steps` answers, given the parent, whether the steps are wanted too.
 pub fn read(path: &Path, sid: &str, now: f64, steps: impl FnOnce(Option<&str>) -> bool) -> Reading {
-    let mut reading = Reading::default();
-    match Database::open(path) {
+    match Database::open_within(path, PATIENCE) {
         Ok(db) => {
+            let mut reading = Reading::default();
             let part = db.snapshot(|db| {
                 reading.fill(db, sid, now, steps);
                 Ok(())
             });
             if let Err(error) = part {
-                reading.failed(None, &error);
+                reading = Reading::unread(&error);
             }
+            reading
         }
-        Err(error) => {
-            reading.failed(Some("message history"), &error);
-            reading.failed(Some("session metadata"), &error);
-        }
+        Err(error) => Reading::unread(&error),
     }
-    reading
 }
 
 impl Reading {
+    fn unread(error: &StoreError) -> Reading {
+        let mut reading = Reading::default();
+        reading.failed("message history", error);
+        reading.failed("session metadata", error);
+        reading
+    }
+
     fn fill(&mut self, db: &Database, sid: &str, now: f64, steps: impl FnOnce(Option<&str>) -> bool) {
         match trajectory(db) {
             Ok(cell) => self.place(cell, sid),
-            Err(error) => self.failed(Some("session metadata"), &error),
+            Err(error) => self.failed("session metadata", &error),
         }
         match model(db) {
             Ok(model) => self.model = model,
             // A conversation that never asked a model has no such table.
             Err(StoreError::Schema(_)) => {}
-            Err(error) => self.failed(Some("model"), &error),
+            Err(error) => self.failed("model", &error),
         }
         if !steps(self.parent.as_deref()) {
             return;
@@ -99,7 +108,7 @@ impl Reading {
                     self.note(Code::ReadInPart);
                 }
             }
-            Err(error) => self.failed(Some("message history"), &error),
+            Err(error) => self.failed("message history", &error),
         }
     }
 
@@ -123,12 +132,11 @@ impl Reading {
         }
     }
 
-    fn failed(&mut self, gap: Option<&'static str>, error: &StoreError) {
+    fn failed(&mut self, gap: &'static str, error: &StoreError) {
         self.note(error.code());
-        if let Some(gap) = gap {
-            self.gaps.push(gap);
-            self.gaps.sort_unstable();
-        }
+        self.passing |= error.passes();
+        self.gaps.push(gap);
+        self.gaps.sort_unstable();
         let error = diagnostic(&error.to_string());
         if !self.errors.contains(&error) {
             self.errors.push(error);
@@ -159,11 +167,6 @@ impl Reading {
         if self.steps.is_none() {
             self.steps.clone_from(&earlier.steps);
         }
-    }
-
-    /// Whether the owner held the database: such a failure passes without the file changing.
-    pub fn locked(&self) -> bool {
-        self.codes.contains(&Code::StoreLocked)
     }
 }
 

@@ -1,17 +1,17 @@
 //! Conversations folded onto the ones that started them, and the rows they make (AGY-025 to AGY-028).
 
-use super::conversation::{Reading, Steps};
+use super::conversation::Reading;
 use super::workspace::Workspaces;
 use super::{SOURCE, names};
 use crate::config::{RATE_WINDOW_SEC, TITLE_CAP_CHARS, WORKING_THRESHOLD_SEC};
 use crate::harness::identity::Identities;
-use crate::harness::{Collected, Pass};
+use crate::harness::story::working_detail;
+use crate::harness::{Collected, Pass, place};
 use crate::model::time::{fresh, newest_plausible};
 use crate::model::turn::{estimate, rate_per_min};
 use crate::model::{Code, Degrade, Key, Observed, State, Subagent};
 use crate::text::redact_clip;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A conversation that was inspected.
@@ -105,7 +105,8 @@ fn row(root: &Member<'_>, descendants: &[&Member<'_>], last: f64, pass: &Pass<'_
     let rates = rated.filter_map(|child| child.reading.steps.as_ref()).chain(steps);
     let rate = rates.map(|steps| rate_per_min(steps.usage.iter().copied(), pass.now)).fold(0, u64::saturating_add);
     row.rate_per_min = Some(rate);
-    let detail = working_detail(row.subagents.len(), steps);
+    let action = steps.and_then(|steps| steps.action.clone()).filter(|_| row.subagents.is_empty());
+    let detail = action.unwrap_or_else(|| working_detail(row.subagents.len(), false, None));
     if fresh(last, WORKING_THRESHOLD_SEC, pass.now) {
         row.state = State::Working;
         row.state_detail = Some(detail.clone());
@@ -130,12 +131,7 @@ fn described(row: &mut Observed, root: &Member<'_>, now: f64, workspaces: &Works
         row.title.clone_from(&root.reading.label);
     }
     let cwd = known.and_then(|known| known.cwd.as_deref());
-    if let Some((cwd, label)) = cwd.and_then(|cwd| Some((cwd, workspaces.label(cwd)?))) {
-        row.project = label;
-        row.evidence.cwd = Some(PathBuf::from(cwd));
-    }
-    let cwd = row.evidence.cwd.clone();
-    identities.apply(row, cwd.as_deref().filter(|cwd: &&Path| cwd.is_absolute()), now);
+    place::settle(row, cwd, None, workspaces.home(), identities, now);
 }
 
 fn subagent(child: &Member<'_>) -> Subagent {
@@ -146,15 +142,6 @@ fn subagent(child: &Member<'_>) -> Subagent {
         started_at: None,
         active: None,
         parent: None,
-    }
-}
-
-fn working_detail(running: usize, steps: Option<&Steps>) -> String {
-    match (running, steps.and_then(|steps| steps.action.as_deref())) {
-        (1, _) => "running 1 subagent".into(),
-        (2.., _) => format!("running {running} subagents"),
-        (0, Some(action)) => action.into(),
-        (0, None) => "generating…".into(),
     }
 }
 

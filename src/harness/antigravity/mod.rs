@@ -1,8 +1,7 @@
 //! Antigravity CLI: one SQLite store per conversation, a workspace cache and the CLI's logs.
 //!
 //! A conversation's activity is told by the stamps of its files, so a store that cannot be opened still has a row. A
-//! database is opened when its stamps moved and closed again at once: there is one for each conversation, and a handle
-//! kept open would hold three descriptors, and keep its owner from folding its log away when it exits.
+//! database is opened when its stamps moved and closed again at once.
 //!
 //! What was said is never decoded (AGY-004): see [`names`] for what is not opened and [`conversation`] for what is not
 //! read.
@@ -20,15 +19,16 @@ mod tests;
 use super::identity::Identities;
 use super::pause::Pause;
 use super::tree::Tree;
-use super::{Collected, Collector, Pass};
+use super::{Collected, Collector, Pass, probe};
 use crate::config::{MAX_CACHE_ENTRIES, RATE_WINDOW_SEC};
-use crate::model::time::{fresh, newest_plausible};
+use crate::model::time::fresh;
 use crate::model::{Code, Degrade, Key};
-use crate::surface::read::{self, Kind, Stamp};
+use crate::surface::read::Stamp;
+use crate::surface::sqlite::Moved;
 use crate::text::safe::diagnostic;
 use conversation::Reading;
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use workspace::Workspaces;
 
@@ -51,15 +51,12 @@ pub struct Antigravity {
 struct Store {
     sid: Arc<str>,
     path: PathBuf,
-    db: Stamp,
-    /// The write-ahead log, when it holds anything: an empty one is no activity (AGY-006).
-    wal: Option<Stamp>,
+    moved: Moved,
 }
 
 /// A conversation as last read, and what it was read from.
 struct Read {
-    db: Stamp,
-    wal: Option<Stamp>,
+    moved: Moved,
     reading: Reading,
     pause: Pause,
 }
@@ -73,7 +70,7 @@ impl Antigravity {
             stores: Vec::new(),
             index: HashMap::new(),
             read: HashMap::new(),
-            workspaces: Workspaces::new(&home),
+            workspaces: Workspaces::new(home),
             identities: Identities::default(),
         }
     }
@@ -87,15 +84,14 @@ impl Antigravity {
         let dir = self.tree.root().join(names::CONVERSATIONS);
         let mut logs: HashMap<&str, Stamp> = HashMap::new();
         for (name, file) in self.tree.files_in(&dir) {
-            if let Some(stem) = name.to_str().and_then(|name| name.strip_suffix(names::WAL))
-                && file.stamp.len > 0
-            {
+            if let Some(stem) = name.to_str().and_then(|name| name.strip_suffix(names::WAL)) {
                 logs.insert(stem, file.stamp);
             }
         }
         let stores = self.tree.files_in(&dir).filter_map(|(name, file)| {
-            let sid = names::conversation(name.to_str()?)?;
-            Some(Store { sid: sid.into(), path: dir.join(name), db: file.stamp, wal: logs.get(sid).copied() })
+            let sid = names::conversation(name)?;
+            let moved = Moved { file: Some(file.stamp), wal: logs.get(sid).copied() };
+            Some(Store { sid: sid.into(), path: dir.join(name), moved })
         });
         self.stores = stores.collect();
         self.index = self.stores.iter().enumerate().map(|(n, store)| (Arc::clone(&store.sid), n)).collect();
@@ -145,11 +141,11 @@ impl Antigravity {
         let known = self.read.get_mut(&store.sid);
         let due = match &known {
             Some(read) => {
-                let moved = (read.db, read.wal) != (store.db, store.wal);
+                let moved = read.moved != store.moved;
                 let unread = wanted(read.reading.parent.as_deref()) && !read.reading.has_tried_steps();
                 // Who holds a database writes to it too: only the pause tells when to ask again.
                 let again = read.pause.is_failing() && read.pause.is_over(pass.now);
-                again || ((moved || unread) && (!read.reading.locked() || read.pause.is_over(pass.now)))
+                again || ((moved || unread) && !read.reading.passing)
             }
             None => true,
         };
@@ -161,11 +157,11 @@ impl Antigravity {
                 pause.failed(pass.now);
             }
             if let Some(read) = known
-                && reading.locked()
+                && reading.passing
             {
                 reading.keep(&read.reading);
             }
-            let read = Read { db: store.db, wal: store.wal, reading, pause };
+            let read = Read { moved: store.moved, reading, pause };
             self.read.insert(Arc::clone(&store.sid), read);
         } else if let Some(read) = known
             && !wanted(read.reading.parent.as_deref())
@@ -201,13 +197,6 @@ impl Antigravity {
     }
 }
 
-impl Store {
-    /// The newest believable write, seconds since the epoch; 0 when there is none (AGY-006).
-    fn activity(&self, now: f64) -> f64 {
-        newest_plausible([Some(self.db), self.wal].into_iter().flatten().map(|stamp| stamp.mtime()), now)
-    }
-}
-
 impl Collector for Antigravity {
     fn key(&self) -> Key {
         Key::Antigravity
@@ -215,14 +204,14 @@ impl Collector for Antigravity {
 
     /// Whether there is a conversation, even an unreadable one (AGY-003).
     fn discovered(&mut self) -> bool {
-        if !self.stores.is_empty() {
-            return true;
+        let mut is_store = |path: &Path| path.file_name().is_some_and(|name| names::conversation(name).is_some());
+        let found = !self.stores.is_empty() || probe::any_file(self.tree.root(), names::judge, &mut is_store);
+        if !found {
+            // What changes from now on is noticed by nobody here: the next walk is a whole one.
+            self.tree = Tree::new(self.tree.root().to_path_buf(), names::judge);
+            self.generation = None;
         }
-        let dir = self.tree.root().join(names::CONVERSATIONS);
-        let is_store = |found: &read::Name| {
-            matches!(found.kind, None | Some(Kind::File)) && found.name.to_str().and_then(names::conversation).is_some()
-        };
-        read::names(&dir, MAX_CACHE_ENTRIES).is_ok_and(|(found, _)| found.iter().any(is_store))
+        found
     }
 
     fn collect(&mut self, pass: &Pass<'_>) -> Result<Collected, String> {
@@ -230,7 +219,7 @@ impl Collector for Antigravity {
         self.tree.refresh(pass);
         self.list();
         self.workspaces.refresh(&self.tree, pass, &mut out.store_errors);
-        let activity: Vec<f64> = self.stores.iter().map(|store| store.activity(pass.now)).collect();
+        let activity: Vec<f64> = self.stores.iter().map(|store| store.moved.newest(pass.now)).collect();
         let inspected = self.inspect(&activity, pass);
         self.bound(&inspected);
         let members: Vec<Option<family::Member<'_>>> = self

@@ -31,14 +31,12 @@ pub const NEVER: [&str; 8] = [
 
 /// Judges a name of the store before its path is joined.
 pub fn judge(parents: &[&OsStr], name: &OsStr) -> Take {
-    let Some(name) = name.to_str() else { return Take::Skip };
-    if NEVER.contains(&name) {
-        return Take::Skip;
-    }
+    let is_conversation = conversation(name).is_some();
+    let Some(name) = name.to_str().filter(|name| !NEVER.contains(name)) else { return Take::Skip };
     let mut above = parents.iter().map(|parent| parent.to_str());
     match (above.next(), above.next()) {
         (None, None) if [CONVERSATIONS, CACHE, LOGS].contains(&name) => Take::Enter,
-        (Some(Some(CONVERSATIONS)), None) if conversation(name).is_some() || name.ends_with(WAL) => Take::File,
+        (Some(Some(CONVERSATIONS)), None) if is_conversation || name.ends_with(WAL) => Take::File,
         (Some(Some(CACHE)), None) if name == LAST_CONVERSATIONS => Take::File,
         (Some(Some(LOGS)), None) if is_log(name) => Take::File,
         _ => Take::Skip,
@@ -46,8 +44,8 @@ pub fn judge(parents: &[&OsStr], name: &OsStr) -> Take {
 }
 
 /// The conversation that a file of the conversations' directory is the database of (AGY-005).
-pub fn conversation(name: &str) -> Option<&str> {
-    let sid = name.strip_suffix(DATABASE)?;
+pub fn conversation(name: &OsStr) -> Option<&str> {
+    let sid = name.to_str()?.strip_suffix(DATABASE)?;
     (!sid.is_empty() && !sid.contains(char::is_control)).then_some(sid)
 }
 

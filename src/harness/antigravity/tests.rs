@@ -1,11 +1,10 @@
 //! The reader at its boundary: a store in a folder, a clock that is passed, the rows that come out.
 
 use super::*;
+use crate::harness::testkit::{Scratch, pass, touch};
 use crate::model::{Observed, State};
-use crate::surface::watch::{Dirty, Watch};
+use crate::surface::read;
 use rusqlite::Connection;
-use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const NOW: f64 = 1_789_900_060.0;
 const ROOT: &str = "11111111-1111-1111-1111-111111111111";
@@ -17,25 +16,20 @@ const LOG: &str = include_str!("../../../fixtures/antigravity/1.2.11/cli-1.log")
 const CACHE: &str = include_str!("../../../fixtures/antigravity/1.2.11/last_conversations.json");
 
 struct Scene {
+    dir: Scratch,
     root: PathBuf,
     reader: Antigravity,
 }
 
-impl Drop for Scene {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.root);
-    }
-}
-
 impl Scene {
     fn new(name: &str) -> Scene {
-        let root = std::env::temp_dir().join(format!("cargento-agy-{}-{name}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&root);
-        for dir in ["conversations", "cache", "log"] {
-            std::fs::create_dir_all(root.join(dir)).unwrap();
+        let dir = Scratch::new(&format!("agy-{name}"));
+        let root = dir.0.join("antigravity-cli");
+        for name in ["conversations", "cache", "log"] {
+            std::fs::create_dir_all(root.join(name)).unwrap();
         }
         let reader = Antigravity::new(root.clone(), "/home/dev".into());
-        Scene { root, reader }
+        Scene { dir, root, reader }
     }
 
     fn db(&self, sid: &str) -> PathBuf {
@@ -45,36 +39,27 @@ impl Scene {
     /// Writes a store and stamps it `age` seconds old.
     fn store(&self, sid: &str, sql: &str, age: f64) -> PathBuf {
         let path = self.db(sid);
-        let _ = std::fs::remove_file(&path);
+        drop(std::fs::remove_file(&path));
         Connection::open(&path).unwrap().execute_batch(sql).unwrap();
         touch(&path, NOW - age);
         path
     }
 
     fn file(&self, name: &str, bytes: impl AsRef<[u8]>, age: f64) -> PathBuf {
-        let path = self.root.join(name);
-        std::fs::write(&path, bytes).unwrap();
-        touch(&path, NOW - age);
-        path
+        self.dir.write(&format!("antigravity-cli/{name}"), bytes, NOW - age)
     }
 
     fn read(&mut self, all: bool) -> Collected {
-        self.at(NOW, all)
+        pass(&mut self.reader, NOW, all)
     }
 
     fn at(&mut self, now: f64, all: bool) -> Collected {
-        let (dirty, watch) = (Dirty::default(), Watch::off());
-        self.reader.collect(&Pass { now, window: 86_400.0, all, dirty: &dirty, sweep: false, watch: &watch }).unwrap()
+        pass(&mut self.reader, now, all)
     }
 
     fn rows(&mut self, all: bool) -> Vec<Observed> {
         self.read(all).rows
     }
-}
-
-fn touch(path: &Path, at: f64) {
-    let at: SystemTime = UNIX_EPOCH + Duration::from_secs_f64(at);
-    std::fs::File::options().append(true).open(path).unwrap().set_modified(at).unwrap();
 }
 
 fn row<'r>(rows: &'r [Observed], sid: &str) -> &'r Observed {
@@ -332,7 +317,7 @@ fn agy_017_agy_031_trust_034_a_broken_store_keeps_its_state_and_costs_no_other()
         (row.source_gaps.clone(), row.degrades.first().map(|degrade| degrade.code))
     };
     assert_eq!(of("sound"), (vec![], None));
-    assert_eq!(of("text"), (vec!["message history", "session metadata"], Some(Code::StoreEncrypted)));
+    assert_eq!(of("text"), (vec!["message history", "session metadata"], Some(Code::StoreCorrupt)));
     assert_eq!(of("bare"), (vec!["message history", "session metadata"], Some(Code::SchemaUnknown)));
     assert_eq!(of("half"), (vec!["message history"], Some(Code::SchemaUnknown)));
     let errors: Vec<String> = found.store_errors.iter().map(|(_, why)| why.clone()).collect();

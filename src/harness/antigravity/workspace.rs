@@ -35,7 +35,7 @@ pub struct Known {
 
 /// Reads cache and logs, each again only when it changed.
 pub struct Workspaces {
-    home: String,
+    home: PathBuf,
     cache_stamp: Option<Stamp>,
     /// Why the cache could not be read.
     cache_error: Option<(String, String)>,
@@ -50,9 +50,9 @@ pub struct Workspaces {
 
 impl Workspaces {
     /// Nothing is read before [`Workspaces::refresh`].
-    pub fn new(home: &Path) -> Workspaces {
+    pub fn new(home: PathBuf) -> Workspaces {
         Workspaces {
-            home: home.to_string_lossy().into_owned(),
+            home,
             cache_stamp: None,
             cache_error: None,
             cached: HashMap::new(),
@@ -68,9 +68,9 @@ impl Workspaces {
         self.known.get(sid)
     }
 
-    /// The display label of a working directory, when it has one.
-    pub fn label(&self, cwd: &str) -> Option<String> {
-        project_label(cwd, &self.home, Host::current())
+    /// The home directory that labels are counted from.
+    pub fn home(&self) -> &Path {
+        &self.home
     }
 
     /// Brings everything up to date; failures go to `errors`.
@@ -99,13 +99,14 @@ impl Workspaces {
         if stamp.is_none() {
             return true;
         }
+        let label = |workspace: &str| project_label(workspace, &self.home.to_string_lossy(), Host::current());
         match read::whole(&path, CACHE_BYTES) {
             Ok(bytes) => {
                 let text = json::lenient(&bytes);
                 let pairs =
                     if json::too_deep(text.as_bytes()) { None } else { serde_json::from_str::<Pairs>(&text).ok() };
                 for (workspace, sid) in pairs.map(|pairs| pairs.0).unwrap_or_default() {
-                    if workspace.len() <= PATH_BYTES && self.label(&workspace).is_some() {
+                    if workspace.len() <= PATH_BYTES && label(&workspace).is_some() {
                         self.cached.insert(sid, workspace);
                     }
                 }
