@@ -4,6 +4,7 @@ use super::Collector;
 use super::antigravity::Antigravity;
 use super::claude::{Claude, ClaudeRoots, Hooks};
 use super::codex::Codex;
+use super::copilot::Copilot;
 use super::droid::Droid;
 use super::gemini::Gemini;
 use super::opencode::OpenCode;
@@ -29,12 +30,14 @@ pub fn makes(roots: &Roots, home: &Path, hooks: &Arc<Hooks>, spacedock: bool) ->
     let (gemini, gemini_home) = (one("gemini.tmp"), home.clone());
     let (opencode, opencode_home) = (several("opencode.data"), home.clone());
     let (antigravity, antigravity_home) = (one("antigravity.root"), home.clone());
+    let (copilot, copilot_home) = (one("copilot.root"), home.clone());
     let (droid, droid_home) = (several("droid.projects"), home.clone());
     vec![
         (Key::Claude, make(move || Claude::new(claude.clone(), Arc::clone(&hooks), spacedock))),
         (Key::Codex, make(move || Codex::new(codex.clone(), &codex_home))),
         (Key::Gemini, make(move || Gemini::new(gemini.clone(), gemini_home.clone()))),
         (Key::Antigravity, make(move || Antigravity::new(antigravity.clone(), antigravity_home.clone()))),
+        (Key::Copilot, make(move || Copilot::new(copilot.clone(), copilot_home.clone()))),
         (Key::OpenCode, make(move || OpenCode::new(opencode.clone(), opencode_home.clone()))),
         (Key::Droid, make(move || Droid::new(droid.clone(), droid_home.clone()))),
     ]

@@ -40,6 +40,8 @@ pub fn before(path: &Path, end: u64, moments: &mut dyn FnMut(&[u8], &mut Vec<Mom
             } else if moment.opens {
                 found.start = Some(at);
                 settled = true;
+            } else if moment.ends {
+                settled = true;
             }
             later = Some(at);
         }
@@ -52,13 +54,14 @@ pub fn before(path: &Path, end: u64, moments: &mut dyn FnMut(&[u8], &mut Vec<Mom
 mod tests {
     use super::*;
 
-    /// A line is `<stamp>[p]`: a number, and whether it is a prompt.
+    /// A line is `<stamp>[p|e]`: a number, and whether it is a prompt or the end of a turn.
     fn read(line: &[u8], out: &mut Vec<Moment>) {
         let text = String::from_utf8_lossy(line).into_owned();
         let opens = text.ends_with('p');
-        let at = text.trim_end_matches('p').parse().ok();
+        let ends = text.ends_with('e');
+        let at = text.trim_end_matches(['p', 'e']).parse().ok();
         let prompt = opens.then(|| Arc::new(Prompt::new(&text)));
-        out.push(Moment { at, opens, prompt, ..Moment::default() });
+        out.push(Moment { at, opens, ends, prompt, ..Moment::default() });
     }
 
     fn of(name: &str, text: &str) -> Before {
@@ -79,6 +82,8 @@ mod tests {
         assert_eq!(&*found.prompt.unwrap().text, "10p");
         let found = of("edge", "10p\n310\n");
         assert_eq!(found.start, Some(10.0));
+        let found = of("end", "10p\n20e\n30\n");
+        assert_eq!((found.start, found.prev), (None, Some(30.0)), "no turn is open behind an end");
         assert_eq!(of("none", "10\n20\n").start, None);
         assert_eq!(of("empty", ""), Before::default());
         assert_eq!(before(Path::new("/nowhere/at/all"), 9, &mut read), Before::default());

@@ -43,6 +43,8 @@ pub struct Moment {
     pub at: Option<f64>,
     /// The record is a person's prompt: a turn begins.
     pub opens: bool,
+    /// The record says that the turn is over.
+    pub ends: bool,
     /// The prompt's text, if the record carries one.
     pub prompt: Option<Arc<Prompt>>,
     /// Output tokens; 0 = none reported.
@@ -81,7 +83,11 @@ impl Story {
 
     /// Folds the next record; `now` only decides which stamps are believed for the time being.
     pub fn take(&mut self, moment: &Moment, now: f64) {
-        let signal = if moment.opens { Signal::Prompt } else { Signal::None };
+        let signal = match (moment.opens, moment.ends) {
+            (true, _) => Signal::Prompt,
+            (false, true) => Signal::End,
+            (false, false) => Signal::None,
+        };
         self.turns.record(&Record { at: moment.at, signal, ..Record::default() });
         if let Some(at) = moment.at {
             self.stamps.note(at, now);

@@ -101,6 +101,33 @@ pub fn text(row: &Observed) -> String {
     format!("{}{:?}", serde_json::to_string(row).unwrap(), row.evidence)
 }
 
+/// Prints what passes of a reader cost on a home written for measuring, which `CARGENTO_SCALE_HOME` names; for tests that
+/// are not run by default, in a release build.
+pub fn cost(make: &dyn Fn(&Path) -> Box<dyn Collector>) {
+    let home = PathBuf::from(std::env::var_os("CARGENTO_SCALE_HOME").unwrap());
+    let resident = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();
+        line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).unwrap_or(0u64)
+    };
+    let now = crate::model::time::system_clock()();
+    for (name, watch) in [("watched", Watch::start(|| ())), ("unwatched", Watch::off())] {
+        let before = resident();
+        let mut reader = make(&home);
+        let passes = ["cold", "warm", "warm", "sweep", "all cold", "all warm", "warm"];
+        for what in passes {
+            let (all, sweep, dirty) = (what.starts_with("all"), what == "sweep", Dirty::default());
+            let pass = Pass { now, window: WINDOW, all, dirty: &dirty, sweep, watch: &watch };
+            let start = std::time::Instant::now();
+            assert!(reader.discovered());
+            let found = reader.collect(&pass).unwrap();
+            let took = start.elapsed().as_secs_f64() * 1000.0;
+            let more = resident().saturating_sub(before);
+            println!("{name:9} {what:8} {took:8.3} ms, {} rows, +{more} KiB", found.rows.len());
+        }
+    }
+}
+
 #[test]
 fn iso_is_what_the_readers_read() {
     for t in [0.0, NOW, NOW + 0.25, 951_782_400.0] {

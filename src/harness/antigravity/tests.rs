@@ -478,3 +478,9 @@ fn agy_044_row_011_a_warm_pass_opens_nothing_and_says_the_same() {
     assert_eq!(format!("{:?}", scene.rows(false)), first);
     assert!(!first.contains(&*scene.root.to_string_lossy()), "no path of the store is in a row");
 }
+
+#[test]
+#[ignore = "needs a measuring home and a release build"]
+fn cost_of_cold_and_warm_passes() {
+    crate::harness::testkit::cost(&|home| Box::new(Antigravity::new(home.join(".gemini/antigravity-cli"), home.into())));
+}
