@@ -61,7 +61,7 @@ impl Copilot {
             ledger: Ledger::new(root.join(names::LEDGER)),
             tree: Tree::new(root, names::judge),
             sessions: HashMap::new(),
-            heads: Heads::new(<Session as super::follow::Records>::header),
+            heads: Heads::new(|path| super::head::read(path, <Session as super::follow::Records>::header)),
             place: Placing { home, identities: Identities::default() },
         }
     }
