@@ -101,11 +101,17 @@ pub const PI_SETTINGS_READ_CAP_BYTES: usize = 1_000_001;
 
 // Codex rollouts.
 
-/// Newest part of a rollout walked backward in one pass for what lies before the turn scan; a longer one is walked on
-/// in later passes, bytes.
+/// Walked backward of one rollout, when it is met, for what lies before the turn scan; counted in bytes of lines that
+/// are passed over, to which each line adds [`CODEX_WALK_LINE_BYTES`] and a parsed one its length several times.
 pub const CODEX_WALK_BYTES: u64 = 64 * 1024 * 1024;
-/// The same over all rollouts of one pass, bytes.
+/// The same in each later pass, while that walk is not done.
+pub const CODEX_WALK_ON_BYTES: u64 = CODEX_WALK_BYTES / 2;
+/// The same over all rollouts of one pass.
 pub const CODEX_WALK_PASS_BYTES: u64 = 3 * CODEX_WALK_BYTES;
+/// What one line of a walk costs beside its bytes.
+pub const CODEX_WALK_LINE_BYTES: u64 = 2048;
+/// What a byte that is parsed costs, in bytes that are passed over.
+pub const CODEX_WALK_PARSE_FACTOR: u64 = 6;
 /// Head of a long rollout searched for the first prompt, bytes.
 pub const CODEX_HEAD_BYTES: u64 = 1_048_576;
 /// Steps read of a plan, and characters of each.

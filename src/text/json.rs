@@ -20,7 +20,9 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 /// `line` without a byte order mark, with U+FFFD for bytes that are no UTF-8 and for escapes of lone surrogates;
 /// borrowed when there is nothing to mend.
 pub fn lenient(line: &[u8]) -> Cow<'_, str> {
-    let text = String::from_utf8_lossy(line.strip_prefix(BOM).unwrap_or(line));
+    let line = line.strip_prefix(BOM).unwrap_or(line);
+    // Checked at once where possible: the lossy reader goes byte by byte.
+    let text = std::str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
     let bytes = text.as_bytes();
     if memmem::find(bytes, br"\ud").is_none() && memmem::find(bytes, br"\uD").is_none() {
         return text;

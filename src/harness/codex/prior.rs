@@ -4,12 +4,13 @@
 //! Every byte is passed once: the next slice begins where the last one ended, in a later pass if need be.
 
 use super::facts::Facts;
-use super::glance::glance;
+use super::glance::{Glance, glance};
 use super::intent::{self, Event, First, Older, Prompt, Statement};
 use super::plan::{self, Plan};
 use super::record::{self, What};
-use crate::config::{CODEX_HEAD_BYTES, TURN_GAP_RESET_SEC};
+use crate::config::{CODEX_HEAD_BYTES, CODEX_WALK_LINE_BYTES, CODEX_WALK_PARSE_FACTOR, TURN_GAP_RESET_SEC};
 use crate::harness::tail::{Backward, LINE_CAP, Line};
+use crate::model::time::parse_iso;
 use crate::surface::read::{ReadError, Reader};
 use std::path::Path;
 
@@ -79,6 +80,13 @@ impl Wanted {
     }
 }
 
+/// What a line cost.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    Passed,
+    Parsed,
+}
+
 impl Prior {
     /// Enters a rollout whose turn scan begins at `begin`: finds the open turn there and the first prompt of all.
     /// `budget` is what may be walked in this pass, bytes.
@@ -124,14 +132,20 @@ impl Prior {
             return;
         }
         let floor = end - size;
-        let mut reached = end;
+        let (mut reached, mut cost) = (end, 0);
         let mut open = wanted(self);
         Backward::new(reader, floor, end).walk(None, &mut |line| {
             reached = line.at;
-            if self.line(line, open) {
-                open = wanted(self);
+            let length = line.bytes.len() as u64;
+            cost += CODEX_WALK_LINE_BYTES + length;
+            match self.line(line, open) {
+                Taken::Passed => {}
+                Taken::Parsed => {
+                    cost += CODEX_WALK_PARSE_FACTOR * length;
+                    open = wanted(self);
+                }
             }
-            !open.nothing()
+            !open.nothing() && cost < *budget
         });
         // Without a whole line in it, a slice lies within one that is too long to be read.
         self.end = if reached < end { reached } else { floor };
@@ -140,15 +154,22 @@ impl Prior {
         {
             self.turn = Boundary::Found { start: None, newest };
         }
-        *budget -= end - self.end;
+        *budget = budget.saturating_sub(cost.max(end - self.end));
     }
 
-    /// Takes a line; whether it told anything.
-    fn line(&mut self, line: Line<'_>, wanted: Wanted) -> bool {
-        if !matters(line.bytes, wanted) {
-            return false;
+    fn line(&mut self, line: Line<'_>, wanted: Wanted) -> Taken {
+        let seen = glance(line.bytes);
+        if !matters(line.bytes, seen.as_ref(), wanted) {
+            return Taken::Passed;
         }
-        let Some(record) = record::read(line.bytes) else { return false };
+        if let Some(seen) = seen.filter(Glance::is_quiet) {
+            if let Some(at) = parse_iso(seen.stamp) {
+                self.turn.meet(&What::Nothing, at);
+            }
+            // Only a bound of the turn changes what is wanted.
+            return if self.turn.is_sought() { Taken::Passed } else { Taken::Parsed };
+        }
+        let Some(record) = record::read(line.bytes) else { return Taken::Parsed };
         if let (true, Some(at)) = (wanted.turn, record.at) {
             self.turn.meet(&record.what, at);
         }
@@ -157,7 +178,7 @@ impl Prior {
             What::Call(call) if self.plan.is_none() => self.plan = call.plan,
             what => self.meet(what, record.at),
         }
-        true
+        Taken::Parsed
     }
 
     fn meet(&mut self, what: What, at: Option<f64>) {
@@ -191,13 +212,13 @@ const NEEDLES: [&str; 9] = [
 ];
 
 /// Whether a line has to be read for what is wanted; most of a rollout has not.
-fn matters(line: &[u8], wanted: Wanted) -> bool {
+fn matters(line: &[u8], seen: Option<&Glance<'_>>, wanted: Wanted) -> bool {
     let holds = |needle: &str| memchr::memmem::find(line, needle.as_bytes()).is_some();
     // Every stamp counts while a silence may bound the turn.
     if wanted.turn {
         return true;
     }
-    let Some(seen) = glance(line) else { return NEEDLES.iter().any(|needle| holds(needle)) };
+    let Some(seen) = seen else { return NEEDLES.iter().any(|needle| holds(needle)) };
     match (seen.outer, seen.inner) {
         ("turn_context", _) => wanted.model,
         ("response_item", Some("function_call" | "custom_tool_call")) => wanted.plan && holds(plan::TOOL),
@@ -211,7 +232,7 @@ fn first_prompt(reader: &mut Reader, begin: u64) -> Result<Option<First>, ReadEr
     let head = reader.range(0, begin.min(CODEX_HEAD_BYTES))?;
     let complete = memchr::memrchr(b'\n', &head).and_then(|end| head.get(..end)).unwrap_or_default();
     let wanted = Wanted { intent: true, ..Wanted::default() };
-    let lines = complete.split(|b| *b == b'\n').filter(|line| matters(line, wanted));
+    let lines = complete.split(|b| *b == b'\n').filter(|line| matters(line, glance(line).as_ref(), wanted));
     let first = lines.filter_map(record::read).find_map(|record| match record.what {
         What::User(text) => First::read(&text, record.at),
         _ => None,

@@ -83,6 +83,15 @@ struct Envelope<'a> {
     payload: Field<'a>,
 }
 
+/// The same with a payload that is known to be an object, so that it is gone through once.
+#[derive(Deserialize)]
+struct Usual<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    #[serde(borrow)]
+    payload: Payload<'a>,
+}
+
 #[derive(Deserialize)]
 struct Payload<'a> {
     #[serde(borrow, rename = "type")]
@@ -151,7 +160,8 @@ struct Count<'a> {
 
 /// Reads a line; `None` when it is no record, which is to be counted.
 pub fn read(line: &[u8]) -> Option<Record> {
-    if let Some(seen) = glance(line) {
+    let seen = glance(line);
+    if let Some(seen) = seen {
         let what = match seen.outer {
             // Holds the whole history once more; that it is there is all that counts.
             "compacted" => Some(What::Compaction),
@@ -162,21 +172,24 @@ pub fn read(line: &[u8]) -> Option<Record> {
         }
     }
     let text = json::record(line)?;
+    if let Some(seen) = seen
+        && let Ok(record) = serde_json::from_str::<Usual>(&text)
+    {
+        let at = parse_iso(seen.stamp);
+        return Some(Record { at, what: what(record.kind, Some(&record.payload), at) });
+    }
     let record: Envelope = serde_json::from_str(&text).ok()?;
     let at = line::stamp(record.timestamp);
-    Some(Record { at, what: what(&record, at) })
+    Some(Record { at, what: what(record.kind, line::object(record.payload).as_ref(), at) })
 }
 
-fn what(record: &Envelope<'_>, at: Option<f64>) -> What {
-    let Some(kind) = line::text(record.kind) else { return What::Nothing };
-    if kind == "compacted" {
-        return What::Compaction;
-    }
-    let Some(payload) = line::object::<Payload>(record.payload) else { return What::Nothing };
-    match &*kind {
-        "turn_context" => model(payload.model),
-        "response_item" => response_item(&payload),
-        "event_msg" => event(&payload, at),
+fn what(kind: Field<'_>, payload: Option<&Payload<'_>>, at: Option<f64>) -> What {
+    let kind = line::text(kind);
+    match (kind.as_deref(), payload) {
+        (Some("compacted"), _) => What::Compaction,
+        (Some("turn_context"), Some(payload)) => model(payload.model),
+        (Some("response_item"), Some(payload)) => response_item(payload),
+        (Some("event_msg"), Some(payload)) => event(payload, at),
         _ => What::Nothing,
     }
 }
@@ -264,7 +277,9 @@ fn words(field: Field<'_>) -> String {
 const ANSWER_BYTES: usize = 4 * LAST_OUTPUT_CAP_CHARS + 8192;
 
 fn answer(field: Field<'_>) -> Option<String> {
-    line::nonempty(field).map(|text| head(&text).to_owned())
+    let mut text = line::nonempty(field)?.into_owned();
+    text.truncate(text.floor_char_boundary(ANSWER_BYTES));
+    Some(text)
 }
 
 /// The text blocks of an agent's message, a line break between two.
@@ -279,16 +294,12 @@ fn blocks(field: Field<'_>) -> Option<String> {
         if !out.is_empty() {
             out.push('\n');
         }
-        out.push_str(head(&text));
+        out.push_str(text.get(..text.floor_char_boundary(ANSWER_BYTES)).unwrap_or_default());
         if out.len() >= ANSWER_BYTES {
             break;
         }
     }
     (!out.is_empty()).then_some(out)
-}
-
-fn head(text: &str) -> &str {
-    text.get(..text.floor_char_boundary(ANSWER_BYTES)).unwrap_or(text)
 }
 
 fn tokens(payload: &Payload<'_>, at: Option<f64>) -> Tokens {

@@ -4,14 +4,12 @@ use super::facts::Facts;
 use super::intent::{self, Reading};
 use super::plan::Plan;
 use super::prior::Prior;
-use crate::config::{CODEX_WALK_BYTES, TAIL_BYTES, TURN_SCAN_MAX_BYTES};
+use crate::config::{CODEX_WALK_BYTES, CODEX_WALK_ON_BYTES, TAIL_BYTES, TURN_SCAN_MAX_BYTES};
+use crate::harness::pause::Pause;
 use crate::harness::tail::{Advance, Fold, Line, Tail};
 use crate::surface::read::{ReadError, Stamp};
 use crate::text::safe::diagnostic;
 use std::path::Path;
-
-/// First and longest pause before a file that could not be read is tried again, seconds (TRUST-037).
-const PAUSE_SEC: (f64, f64) = (2.0, 60.0);
 
 /// How much of a rollout is read when it is met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,22 +35,20 @@ pub struct Fault {
     /// `<Type>: <message>`, redacted and bounded.
     pub why: String,
     stamp: Stamp,
-    retry_at: f64,
-    pause: f64,
+    pause: Pause,
 }
 
 impl Fault {
     /// A failure met at `now`, after an earlier one perhaps.
     pub fn new(error: &ReadError, before: Option<&Fault>, stamp: Stamp, now: f64) -> Fault {
-        let (first, longest) = PAUSE_SEC;
-        let pause = before.map_or(first, |fault| (fault.pause * 2.0).min(longest));
-        Fault { why: why(error), stamp, retry_at: now + pause, pause }
+        let mut pause = before.map_or_else(Pause::default, |fault| fault.pause);
+        pause.failed(now);
+        Fault { why: why(error), stamp, pause }
     }
 
-    /// Whether the file is to be left alone yet.
+    /// Whether the file is to be left alone yet: it is the one that failed, and the pause is not over.
     pub fn holds(&self, stamp: Stamp, now: f64) -> bool {
-        // A clock set back must not make the pause longer.
-        self.stamp == stamp && (self.retry_at - self.pause..self.retry_at).contains(&now)
+        self.stamp == stamp && !self.pause.is_over(now)
     }
 }
 
@@ -119,7 +115,8 @@ impl Rollout {
 
     fn advance(&mut self, path: &Path, stamp: Stamp, now: f64, budget: &mut u64) -> Result<Advance, ReadError> {
         // One long rollout must not use up what is there for all.
-        let share = (*budget).min(CODEX_WALK_BYTES);
+        let most = if self.tail.stamp().is_some() { CODEX_WALK_ON_BYTES } else { CODEX_WALK_BYTES };
+        let share = (*budget).min(most);
         let mut left = share;
         let advance = self.fold(path, stamp, now, &mut left);
         *budget -= share - left;

@@ -3,6 +3,7 @@
 mod equal;
 mod files;
 mod fixtures;
+
 mod kin;
 mod plans;
 mod rows;
