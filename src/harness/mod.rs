@@ -1,6 +1,7 @@
 //! One reader per harness behind one trait. No harness knows another; what they share is in the modules without a
 //! harness's name: [`tree`] (which files there are), [`tail`] (new lines of a file), [`line`] (records).
 
+pub mod boot;
 pub mod droid;
 pub mod follow;
 pub mod gemini;
