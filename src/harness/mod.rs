@@ -2,6 +2,7 @@
 //! harness's name: [`tree`] (which files there are), [`tail`] (new lines of a file), [`line`] (records).
 
 pub mod antigravity;
+pub mod boot;
 pub mod claude;
 pub mod codex;
 pub mod copilot;

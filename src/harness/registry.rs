@@ -8,6 +8,7 @@ use super::copilot::Copilot;
 use super::droid::Droid;
 use super::gemini::Gemini;
 use super::opencode::OpenCode;
+use super::pi::Pi;
 use crate::live::scan::Make;
 use crate::model::Key;
 use crate::roots::Roots;
@@ -27,6 +28,7 @@ pub fn makes(roots: &Roots, home: &Path, hooks: &Arc<Hooks>, spacedock: bool) ->
     };
     let hooks = Arc::clone(hooks);
     let (codex, codex_home) = (one("codex.sessions"), home.clone());
+    let (pi, pi_home) = (one("pi.sessions"), home.clone());
     let (gemini, gemini_home) = (one("gemini.tmp"), home.clone());
     let (antigravity, antigravity_home) = (one("antigravity.root"), home.clone());
     let (copilot, copilot_home) = (one("copilot.root"), home.clone());
@@ -35,6 +37,7 @@ pub fn makes(roots: &Roots, home: &Path, hooks: &Arc<Hooks>, spacedock: bool) ->
     vec![
         (Key::Claude, make(move || Claude::new(claude.clone(), Arc::clone(&hooks), spacedock))),
         (Key::Codex, make(move || Codex::new(codex.clone(), &codex_home))),
+        (Key::Pi, make(move || Pi::new(pi.clone(), pi_home.clone()))),
         (Key::Gemini, make(move || Gemini::new(gemini.clone(), gemini_home.clone()))),
         (Key::Antigravity, make(move || Antigravity::new(antigravity.clone(), antigravity_home.clone()))),
         (Key::Copilot, make(move || Copilot::new(copilot.clone(), copilot_home.clone()))),

@@ -80,6 +80,26 @@ impl Tail {
         Ok(Advance::Grown)
     }
 
+    /// Takes up an opened file at its end without handing anything out, for callers that read it backward themselves;
+    /// returns the position, which is behind the last complete line.
+    pub fn seek_end(&mut self, reader: &mut Reader) -> Result<u64, ReadError> {
+        let stamp = reader.stamp();
+        let floor = stamp.len.saturating_sub(LINE_CAP as u64);
+        let mut from = stamp.len;
+        let mut end = None;
+        while end.is_none() && from > floor {
+            let to = from;
+            from = to.saturating_sub(CHUNK as u64).max(floor);
+            end = memchr::memrchr(b'\n', &reader.range(from, to)?).map(|i| from + i as u64 + 1);
+        }
+        // A line that is longer than any line kept is passed over to its end.
+        let in_long_line = end.is_none() && floor > 0;
+        let at = end.unwrap_or(if in_long_line { stamp.len } else { 0 });
+        let guard = reader.range(at.saturating_sub(GUARD as u64), at)?;
+        *self = Tail { stamp: Some(stamp), at, guard, in_long_line, long_lines: u64::from(in_long_line) };
+        Ok(at)
+    }
+
     /// Offset behind the last complete line.
     pub fn position(&self) -> u64 {
         self.at
@@ -342,6 +362,32 @@ mod tests {
         std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"tail\nz\n").unwrap();
         tail.advance(&path, stamp(&path), u64::MAX, &mut kept).unwrap();
         assert_eq!((texts(&kept), tail.long_lines), (vec!["a", "z"], 1));
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn pi_017_a_file_taken_up_at_its_end_goes_on_with_its_unfinished_line() {
+        for (bytes, more, want) in [
+            (&b"a\nb\nhal"[..], &b"f\nz\n"[..], vec!["half", "z"]),
+            (b"a\n", b"b\n", vec!["b"]),
+            (b"unclosed", b" line\n", vec!["unclosed line"]),
+            (b"", b"first\n", vec!["first"]),
+        ] {
+            let path = file("end", bytes);
+            let (mut tail, mut kept) = (Tail::default(), Kept::default());
+            let at = tail.seek_end(&mut Reader::open(&path).unwrap()).unwrap();
+            assert_eq!(at, tail.position());
+            std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(more).unwrap();
+            assert_eq!(tail.advance(&path, stamp(&path), 0, &mut kept).unwrap(), Advance::Grown);
+            assert_eq!((texts(&kept), kept.restarts.len()), (want, 0));
+            std::fs::remove_file(path).unwrap();
+        }
+        let path = file("endlong", &vec![b'x'; LINE_CAP + 9]);
+        let (mut tail, mut kept) = (Tail::default(), Kept::default());
+        tail.seek_end(&mut Reader::open(&path).unwrap()).unwrap();
+        std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"end\nnext\n").unwrap();
+        tail.advance(&path, stamp(&path), 0, &mut kept).unwrap();
+        assert_eq!((texts(&kept), tail.long_lines), (vec!["next"], 1));
         std::fs::remove_file(path).unwrap();
     }
 
