@@ -4,6 +4,7 @@ use super::harnesses::HarnessStatus;
 use super::row::Row;
 use super::sweep::sweep;
 use crate::config::{DISPLAY_ID_LEN, RATE_WINDOW_SEC};
+use crate::model::quota::Quota;
 use crate::model::{Key, Observed, State};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -17,6 +18,8 @@ pub struct Source {
     pub harnesses: Vec<HarnessStatus>,
     /// Rows in registry order, repeats included.
     pub rows: Vec<Observed>,
+    /// Quota figures found on disk.
+    pub quotas: Vec<Quota>,
 }
 
 /// Which variant of the board is asked for.
@@ -146,6 +149,7 @@ pub fn assemble(
     let cleared = (before - rows.len()) as u64;
     widen(&mut rows);
     rows.sort_by(order);
+    let usage = super::quota::usage(&source.harnesses, &source.quotas, variant.now);
     let mut top = Top {
         generated: variant.now,
         window_hours: variant.window_hours,
@@ -164,7 +168,7 @@ pub fn assemble(
         browser_lane: false,
         browser_lane_at: None,
         tripwires: serde_json::json!({"enabled": false, "error": "", "sources": [], "rules": []}),
-        more: Map::new(),
+        more: usage.map(|list| ("usage".to_owned(), list)).into_iter().collect(),
     };
     if !variant.all {
         each(&mut |_, lane| lane.record(&rows, variant));
@@ -283,7 +287,7 @@ mod tests {
     fn run(rows: Vec<Observed>) -> Assembled {
         let variant = Variant { now: 1000.0, window_hours: 24.0, all: false };
         let harnesses = Key::ALL.iter().map(|k| HarnessStatus::new(*k, true)).collect();
-        assemble(Source { harnesses, rows }, variant, &[], &[], &|_| {})
+        assemble(Source { harnesses, rows, ..Source::default() }, variant, &[], &[], &|_| {})
     }
 
     #[test]
@@ -394,8 +398,11 @@ mod tests {
     fn trust_060_a_lane_that_panics_costs_its_own_part_only() {
         let faults = std::cell::RefCell::new(Vec::new());
         let variant = Variant { now: 10.0, window_hours: 24.0, all: false };
-        let source =
-            Source { harnesses: vec![], rows: vec![seen(Key::Pi, "a", "p", 1.0), seen(Key::Pi, "b", "p", 1.0)] };
+        let source = Source {
+            quotas: vec![],
+            harnesses: vec![],
+            rows: vec![seen(Key::Pi, "a", "p", 1.0), seen(Key::Pi, "b", "p", 1.0)],
+        };
         let lanes: [Arc<dyn Lane>; 2] = [Arc::new(Broken), Arc::new(Hides)];
         let board = assemble(source, variant, &lanes, &[], &|name| faults.borrow_mut().push(name));
         assert_eq!((board.rows.len(), board.top.cleared, faults.into_inner()), (1, 1, vec!["broken"]));

@@ -5,6 +5,7 @@
 
 mod assemble;
 mod harnesses;
+mod quota;
 mod row;
 mod sweep;
 

@@ -27,6 +27,7 @@ pub mod tail;
 mod testkit;
 pub mod tree;
 
+use crate::model::quota::Quota;
 use crate::model::{Degrade, Key, Observed};
 use crate::surface::watch::{Dirty, Watch};
 
@@ -72,4 +73,9 @@ pub trait Collector: Send {
     /// Reads what changed and reports every session. An `Err` is an error that invalidates the whole harness for this
     /// pass (`<Type>: <message>`); anything smaller costs its session or file only.
     fn collect(&mut self, pass: &Pass<'_>) -> Result<Collected, String>;
+
+    /// Quota figures the store itself holds, as of the last [`Collector::collect`].
+    fn quota(&self, _pass: &Pass<'_>) -> Option<Quota> {
+        None
+    }
 }

@@ -4,6 +4,7 @@
 
 use crate::board::{HarnessStatus, Source};
 use crate::harness::{Collected, Collector, Pass};
+use crate::model::quota::Quota;
 use crate::model::{Code, Degrade, Key};
 use crate::surface::watch::{Dirty, Watch};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -66,6 +67,9 @@ impl Scanner {
         for reader in &mut self.readers {
             let (mut status, collected, panicked) = reader.run(&pass);
             findings.panics += u64::from(panicked);
+            if collected.is_some() {
+                findings.source.quotas.extend(reader.quota(&pass));
+            }
             if let Some(collected) = collected {
                 status.degrades = collected.degrades;
                 if lost && status.discovered {
@@ -97,6 +101,16 @@ impl Scanner {
 }
 
 impl Reader {
+    /// Figures that cannot be told are none; a reader that fails here is made anew in the next pass.
+    fn quota(&mut self, pass: &Pass<'_>) -> Option<Quota> {
+        let collector = self.collector.as_ref()?;
+        let outcome = catch_unwind(AssertUnwindSafe(|| collector.quota(pass)));
+        outcome.unwrap_or_else(|_| {
+            self.collector = None;
+            None
+        })
+    }
+
     fn run(&mut self, pass: &Pass<'_>) -> (HarnessStatus, Option<Collected>, bool) {
         // A reader made anew knows nothing of what was noticed before: it walks its store in full.
         let collector = self.collector.get_or_insert_with(&self.make);

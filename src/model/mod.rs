@@ -1,6 +1,7 @@
 //! What a harness reports about its sessions, and the pure rules over it. Knows no store and no route.
 
 pub mod observed;
+pub mod quota;
 pub mod task;
 pub mod time;
 pub mod turn;

@@ -1,8 +1,15 @@
 //! Clock time where the reader is: the only use of the system's time zone.
 
-/// A moment of the local day.
+/// A moment of the local calendar, to the minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocalTime {
+    pub year: i32,
+    /// 1 to 12.
+    pub month: u8,
+    /// 1 to 31.
+    pub day: u8,
+    /// 0 = Sunday.
+    pub weekday: u8,
     /// 0 to 23.
     pub hour: u8,
     /// 0 to 59.
@@ -37,7 +44,14 @@ mod system {
             }
             parts
         };
-        Some(LocalTime { hour: u8::try_from(parts.tm_hour).ok()?, minute: u8::try_from(parts.tm_min).ok()? })
+        Some(LocalTime {
+            year: parts.tm_year.checked_add(1900)?,
+            month: u8::try_from(parts.tm_mon + 1).ok()?,
+            day: u8::try_from(parts.tm_mday).ok()?,
+            weekday: u8::try_from(parts.tm_wday).ok()?,
+            hour: u8::try_from(parts.tm_hour).ok()?,
+            minute: u8::try_from(parts.tm_min).ok()?,
+        })
     }
 }
 
@@ -58,8 +72,14 @@ mod system {
             win32::FileTimeToSystemTime(&raw const time, &raw mut universal) != 0
                 && win32::SystemTimeToTzSpecificLocalTime(std::ptr::null(), &raw const universal, &raw mut local) != 0
         };
-        converted
-            .then_some(LocalTime { hour: u8::try_from(local.hour).ok()?, minute: u8::try_from(local.minute).ok()? })
+        converted.then_some(LocalTime {
+            year: i32::from(local.year),
+            month: u8::try_from(local.month).ok()?,
+            day: u8::try_from(local.day).ok()?,
+            weekday: u8::try_from(local.weekday).ok()?,
+            hour: u8::try_from(local.hour).ok()?,
+            minute: u8::try_from(local.minute).ok()?,
+        })
     }
 }
 
@@ -74,6 +94,8 @@ mod tests {
         }
         let now = local_time(1_790_000_000.0).unwrap();
         assert!(now.hour < 24 && now.minute < 60);
+        assert_eq!((now.year, now.month), (2026, 9));
+        assert!((20..=22).contains(&now.day) && now.weekday < 7);
         // Every zone in use is a whole number of quarter hours away, so the minute of 14:13:20 UTC keeps its rest.
         assert_eq!(now.minute % 15, 13);
     }

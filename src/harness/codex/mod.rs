@@ -33,6 +33,7 @@ use super::{Collected, Collector, Pass};
 use crate::config::{
     CODEX_EVENT_CHILDREN, CODEX_PACKED_HEADERS, CODEX_USAGE_ROLLOUTS, CODEX_WALK_PASS_BYTES, RATE_WINDOW_SEC,
 };
+use crate::model::quota::{Gauge, Quota};
 use crate::model::time::{fresh, newest_plausible};
 use crate::model::{Code, Degrade, Key};
 use crate::surface::read::{self, Stamp};
@@ -197,6 +198,13 @@ impl Collector for Codex {
 
     fn discovered(&mut self) -> bool {
         read::is_dir(self.tree.root())
+    }
+
+    fn quota(&self, pass: &Pass<'_>) -> Option<Quota> {
+        let usage = self.usage(pass.now, pass.window)?;
+        let gauge = |w: quota::Window| Gauge { pct: w.pct, window_sec: w.window_sec, resets_at: w.resets_at };
+        let (five_hour, week) = (usage.five_hour.map(gauge), usage.week.map(gauge));
+        Some(Quota { harness: Key::Codex, as_of: usage.as_of, five_hour, week, used: None })
     }
 
     fn collect(&mut self, pass: &Pass<'_>) -> Result<Collected, String> {

@@ -19,6 +19,7 @@ use super::identity::Identities;
 use super::tree::Tree;
 use super::{Collected, Collector, Pass, place};
 use crate::config::WORKING_THRESHOLD_SEC;
+use crate::model::quota::Quota;
 use crate::model::time::{fresh, newest_plausible};
 use crate::model::{Code, Degrade, Key, Observed, State};
 use crate::surface::read::{self, Stamp};
@@ -206,6 +207,11 @@ impl Collector for Copilot {
             self.sessions.clear();
         }
         found
+    }
+
+    fn quota(&self, pass: &Pass<'_>) -> Option<Quota> {
+        let Consumption { as_of, used } = self.usage(pass)?;
+        Some(Quota { harness: Key::Copilot, as_of: as_of as f64, five_hour: None, week: None, used: Some(used) })
     }
 
     fn collect(&mut self, pass: &Pass<'_>) -> Result<Collected, String> {

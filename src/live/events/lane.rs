@@ -183,7 +183,7 @@ mod tests {
         let variant = Variant { now, window_hours: 24.0, all: false };
         let harnesses = vec![HarnessStatus::new(Key::Codex, true)];
         let lanes: [Arc<dyn Lane>; 1] = [Arc::clone(lane) as Arc<dyn Lane>];
-        assemble(Source { harnesses, rows }, variant, &lanes, &[], &|name| panic!("{name}")).rows
+        assemble(Source { harnesses, rows, ..Source::default() }, variant, &lanes, &[], &|name| panic!("{name}")).rows
     }
 
     fn row(state: State, last: f64) -> Observed {
