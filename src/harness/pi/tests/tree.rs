@@ -5,12 +5,12 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};
 
-/// An entry of the model: its id, its parent, and its prompt, which is unlike any other.
+/// An entry of the model: its id, its parent, and its prompt, which is unlike any other; an answer of ten tokens has none.
 #[derive(Clone, Debug)]
 struct Node {
     id: u8,
     parent: Option<u8>,
-    words: String,
+    prompt: Option<String>,
 }
 
 /// The branch of these entries in the order of the file, root first, straight from the requirement's words.
@@ -79,7 +79,17 @@ fn any_file() -> impl Strategy<Value = Vec<Piece>> {
         }
         pieces
     });
-    prop_oneof![prop::collection::vec(any_piece(), 0..16), chain]
+    // Few ids, each entry below one already met, mostly the last: repeats on the branch and beside it.
+    let repeats = prop::collection::vec((0..5u8, 0..6usize), 1..20).prop_map(|steps| {
+        let mut met = Vec::new();
+        let pieces = steps.into_iter().map(|(id, back)| {
+            let parent = met.iter().rev().nth(back.saturating_sub(2)).copied();
+            met.push(id);
+            Piece::Node(id, parent.or(met.first().copied().filter(|_| met.len() > 1)), back % 2 == 0)
+        });
+        pieces.collect()
+    });
+    prop_oneof![prop::collection::vec(any_piece(), 0..16), chain, repeats]
 }
 
 fn lines(pieces: &[Piece]) -> (Vec<String>, Vec<Node>) {
@@ -88,20 +98,16 @@ fn lines(pieces: &[Piece]) -> (Vec<String>, Vec<Node>) {
         Piece::Node(id, parent, odd) => {
             let (id, parent) = (*id, *parent);
             let words = format!("Prompt {i}");
-            nodes.push(Node { id, parent, words: words.clone() });
-            let at = NOW - 800.0 + i as f64 * if *odd { 31.0 } else { 7.0 };
-            let mut line: Value = serde_json::from_str(&user(
-                &format!("id{id}"),
-                parent.map(|p| format!("id{p}")).as_deref(),
-                at,
-                &words,
-            ))
-            .unwrap();
-            line["usage"] = json!({"output": i});
+            let at = NOW - 500.0 + i as f64 * 7.0;
+            let (key, above) = (format!("id{id}"), parent.map(|parent| format!("id{parent}")));
+            let prompt = (!odd).then(|| words.clone());
+            nodes.push(Node { id, parent, prompt });
             if *odd {
-                line["message"]["usage"] = json!({"output": 10});
+                let said = json!({"role": "assistant", "content": [], "usage": {"output": 10}, "provider": words});
+                message(&key, above.as_deref(), at, said)
+            } else {
+                user(&key, above.as_deref(), at, &words)
             }
-            format!("{line}\n")
         }
         Piece::Damage => "{\"type\":\"message\",\"id\":\"id1\",\"parentId\":null\n".into(),
         Piece::Name(clear) => format!(
@@ -121,12 +127,16 @@ proptest! {
         let (s, _) = store("model", &lines.concat(), NOW);
         let row = one(&mut reader(&s), NOW);
         let want = branch(&nodes);
-        prop_assert_eq!(&row.last_prompt, want.last().map_or("", |node| &node.words));
+        let mut prompts = want.iter().filter_map(|node| node.prompt.clone());
+        let first = prompts.next();
+        prop_assert_eq!(&row.last_prompt, &prompts.next_back().or(first.clone()).unwrap_or_default());
+        let answers = want.iter().filter(|node| node.prompt.is_none()).count() as u64;
+        prop_assert_eq!(row.rate_per_min, Some(answers));
         let named = pieces.iter().enumerate().rev().find_map(|(i, piece)| match piece {
             Piece::Name(clear) => Some((!clear).then(|| format!("Name {i}"))),
             _ => None,
         });
-        let title = named.flatten().or_else(|| want.first().map(|node| node.words.clone()));
+        let title = named.flatten().or(first);
         prop_assert_eq!(row.title, title);
     }
 
