@@ -274,6 +274,14 @@ fn droid_034_a_store_that_goes_and_comes_back() {
     assert!(!droid.discovered());
 }
 
+#[test]
+#[ignore = "measures; needs CARGENTO_SCALE_HOME"]
+fn scale() {
+    crate::harness::testkit::cost(&|home| {
+        Box::new(Droid::new(vec![home.join(".factory/sessions"), home.join(".factory/projects")], home.into()))
+    });
+}
+
 /// A line out of the shapes a transcript may hold, damaged ones included.
 fn any_line() -> impl Strategy<Value = String> {
     let content = prop_oneof![

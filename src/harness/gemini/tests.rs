@@ -426,6 +426,12 @@ fn messages_beyond_the_bound_are_folded_and_not_counted_again() {
     assert!(held.kept() <= 8192);
 }
 
+#[test]
+#[ignore = "measures; needs CARGENTO_SCALE_HOME"]
+fn scale() {
+    crate::harness::testkit::cost(&|home| Box::new(Gemini::new(home.join(".gemini/tmp"), home.into())));
+}
+
 /// A line out of the shapes a recording may hold, damaged ones included.
 fn any_line() -> impl Strategy<Value = String> {
     let content = prop_oneof![

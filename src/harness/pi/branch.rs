@@ -30,7 +30,7 @@ impl Told {
 
     fn take(&mut self, entry: &Entry, now: f64) {
         let (opens, output, tool) = (entry.is_prompt, entry.output, entry.tool.clone());
-        self.story.take(&Moment { at: entry.at, opens, prompt: None, output, tool, ends: false }, now);
+        self.story.take(&Moment { at: entry.at, opens, output, tool, ..Moment::default() }, now);
         if entry.is_prompt {
             self.first_prompt = self.first_prompt.or(Some(entry.from));
             self.last_prompt = Some(entry.from);

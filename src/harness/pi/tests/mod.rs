@@ -444,3 +444,9 @@ fn pi_055_sessions_outside_the_window_are_named_unread() {
     );
     assert!(pi.sessions.is_empty());
 }
+
+#[test]
+#[ignore = "measures; needs CARGENTO_SCALE_HOME"]
+fn scale() {
+    crate::harness::testkit::cost(&|home| Box::new(Pi::new(home.join(".pi/agent/sessions"), home.into())));
+}
