@@ -49,6 +49,20 @@ export function folded(nodes, total) {
   return { shown: nodes.filter((n) => !stopped(n)), hidden: nodes.filter(stopped) };
 }
 
+/** A forest with the stopped leaves of each parent as one node, for a graph that must stay within a glance. */
+export function pruned(nodes, total) {
+  const { shown, hidden } = folded(nodes, total);
+  const list = shown.map((n) => ({ ...n, children: pruned(n.children, total) }));
+  if (hidden.length) list.push({ id: `fold-${hidden[0].id}`, name: `${hidden.length} stopped`, state: 'folded', live: false, children: [], since: null, model: null, by: null });
+  return list;
+}
+
+/** How many agents are in each state, most urgent first, as `[state, n]`. */
+export function tally(list) {
+  const order = ['waiting', 'working', 'idle', 'not-started', 'unknown', 'stopped'];
+  return order.map((state) => [state, list.filter((n) => n.state === state).length]).filter(([, n]) => n > 0);
+}
+
 /** Places for a graph: a column for each depth, a row for each leaf, parents level with their first child. Sizes in px. */
 export function graph(roots, { width = 176, height = 44, gapX = 40, gapY = 12 } = {}) {
   const boxes = [];

@@ -57,7 +57,7 @@ function Goal({ row }) {
   if (goal.kind === 'off') return html`<${Label}>GOAL<//><p class="row-value"><${Absent}>Annotations off<//></p>`;
   const own = goal.kind === 'typed' || goal.kind === 'adopted';
   return html`<${Label}>${goal.label}<//><p class="row-value clamp2" title=${goal.text}>${own ? html`<${T} s=${goal.text} />`
-    : html`<a class=${goal.kind === 'add' ? 'quiet' : 'plain'} href=${sessionHref(row)} data-act="goal" data-fk=${`goal|${row.key}`}><${T} s=${goal.text} /></a>`}</p>`;
+    : html`<a class=${goal.kind === 'add' ? 'quiet' : 'plain'} href=${sessionHref(row)} data-act="goal" data-fk=${`goal|${row.key}`} onClick=${() => opened.set('goal-focus', row.key)}><${T} s=${goal.text} /></a>`}</p>`;
 }
 
 function Blocked({ row }) {

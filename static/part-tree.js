@@ -4,9 +4,10 @@ import { useState } from './hooks.js';
 import { Age, T, html } from './part-base.js';
 import { Dot } from './part-badge.js';
 import { opened } from './app-context.js';
-import { folded, forest, graph } from './layout.js';
+import { FOLD, folded, forest, graph, pruned, tally } from './layout.js';
 
-const SHAPE = { working: 'working', waiting: 'needs_input', idle: 'idle', stopped: 'stopped', 'not-started': 'unknown', unknown: 'unknown' };
+// A folded node already says `stopped`.
+const SHAPE = { folded: 'stopped', working: 'working', waiting: 'needs_input', idle: 'idle', stopped: 'stopped', 'not-started': 'unknown', unknown: 'unknown' };
 const SAID = { waiting: 'waiting', idle: 'idle', stopped: 'stopped', 'not-started': 'not started', unknown: 'state not read' };
 
 function Name({ node, href }) {
@@ -32,8 +33,14 @@ function Branch({ nodes, total, id, href }) {
   </ul>`;
 }
 
-function Graph({ roots, href }) {
-  const g = graph(roots);
+// One mark for each agent, in their order: a crowd is seen before it is read.
+function Crowd({ list }) {
+  return html`<p class="crowd"><span class="crowd-dots" aria-hidden="true">${list.map((n) => html`<${Dot} state=${SHAPE[n.state] ?? 'unknown'} live=${false} />`)}</span>
+    <span>${tally(list).map(([state, n]) => `${n} ${SAID[state] ?? state}`).join(' · ')}</span></p>`;
+}
+
+function Graph({ roots, total }) {
+  const g = graph(roots.map((root) => ({ ...root, children: pruned(root.children, total) })));
   return html`<div class="graph" aria-hidden="true"><div class="graph-in" style=${{ width: `${g.width}px`, height: `${g.height}px` }}>
     <svg class="graph-lines" width=${g.width} height=${g.height} viewBox=${`0 0 ${g.width} ${g.height}`} focusable="false">
       ${g.edges.map((e) => html`<path class=${e.live ? 'graph-edge' : 'graph-edge graph-gone'} d=${e.path} />`)}</svg>
@@ -52,7 +59,9 @@ export function Tree({ id, root, list, omitted = 0, href = null }) {
   const mayGraph = list.filter((n) => n.live).length >= 4;
   const key = `graph|${id}`;
   const asGraph = mayGraph && opened.get(key) === true;
-  return html`<div class=${asGraph ? 'tree tree-graphed' : 'tree'}>
+  const many = list.length >= FOLD;
+  return html`<div class=${`tree${asGraph ? ' tree-graphed' : ''}${many ? ' tree-many' : ''}`}>
+    ${many ? html`<${Crowd} list=${list} />` : null}
     ${mayGraph ? html`<button type="button" class="btn btn-quiet tree-switch" data-act="tree-graph" data-fk=${key} aria-pressed=${asGraph ? 'true' : 'false'}
       onClick=${() => { opened.set(key, !asGraph); again({}); }}>Graph</button>` : null}
     ${asGraph ? html`<${Graph} roots=${roots} />` : null}

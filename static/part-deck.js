@@ -1,0 +1,97 @@
+// The agents and calls inside one session: who spawned whom, which call is open, where time went.
+import { useEffect, useMemo, useRef, useState } from './hooks.js';
+import { Absent, T, html } from './part-base.js';
+import { Note } from './part-badge.js';
+import { StateStrip } from './part-strip.js';
+import { Tree } from './part-tree.js';
+import { opened } from './app-context.js';
+import { agentsOfDeck, callsOf, chosen, findingsOf, lanesOf, limitsOf, parkedOf } from './deck.js';
+import { clock, many, observed } from './format.js';
+import { blocks } from './layout.js';
+import { build } from './route.js';
+import { say } from './say.js';
+
+const HEIGHT = 44;
+const SHOWN = 8;
+
+/** The tree of all agents, or of one agent and those beneath it. Each node leads to its own tree. */
+export function AgentTree({ row, deck, agent }) {
+  const made = agentsOfDeck(deck, agent);
+  if (!made) return html`<p><${Absent}>No agent of this session could be read<//></p>`;
+  const place = (id) => build({ view: 'session', project: row.project, harness: row.harness, sid: row.sid, agent: id === made.top ? null : id });
+  const parked = parkedOf(deck);
+  return html`<div data-part="agents"><p class="label">${many(made.list.length + 1, 'agent')}${made.whole ? '' : ' in this branch'}</p>
+    ${made.whole ? null : html`<p><a href=${place(made.top)} data-fk=${`agents|${row.key}|all`}>All agents</a> › <${T} s=${made.root.name} /></p>`}
+    <${Tree} id=${`${row.key}|${made.root.id}`} root=${made.root} list=${made.list} href=${(node) => place(node.id)} />
+    ${parked.length ? html`<div class="parked"><p class="label">Not placed</p><ul>${parked.map((p) => html`<li key=${p.id}><${T} s=${p.name} /> <span class="quiet-text">${p.why}</span></li>`)}</ul></div>` : null}
+    ${findingsOf(deck).map((t) => html`<${Note}>${t}<//>`)}</div>`;
+}
+
+function Pick({ id, label, value, options, change }) {
+  return html`<label class="pick"><span class="label">${label}</span> <select class="input" data-fk=${id} value=${value} onChange=${(e) => change(e.currentTarget.value)}><option value="">all</option>
+    ${options.map(([key, name]) => html`<option key=${key} value=${key}>${name}</option>`)}</select></label>`;
+}
+
+/** Only the calls in sight are in the document; the list follows its newest end until the reader scrolls away from it. */
+function List({ calls, newest, id }) {
+  const box = useRef(null);
+  const [top, setTop] = useState(0);
+  const held = useRef(false);
+  useEffect(() => {
+    if (newest || held.current || !box.current) return;
+    box.current.scrollTop = box.current.scrollHeight;
+  }, [calls, newest]);
+  const from = Math.max(0, Math.floor(top / HEIGHT) - 4);
+  const to = Math.min(calls.length, from + SHOWN + 9);
+  const scroll = (event) => {
+    const { scrollTop, scrollHeight, clientHeight } = event.currentTarget;
+    held.current = newest ? scrollTop > 4 : scrollTop + clientHeight < scrollHeight - 4;
+    setTop(scrollTop);
+  };
+  return html`<div class="calls" ref=${box} tabindex="0" role="region" aria-label=${`Calls, ${calls.length}`} data-fk=${id} onScroll=${scroll} style=${{ height: `${Math.min(calls.length, SHOWN) * HEIGHT}px` }}>
+    <ol class="calls-in" style=${{ height: `${calls.length * HEIGHT}px` }}>${calls.slice(from, to).map((c, i) => html`<li class=${`call${c.stalled ? ' call-late' : ''}`} key=${c.id} aria-setsize=${calls.length} aria-posinset=${from + i + 1} style=${{ top: `${(from + i) * HEIGHT}px` }}>
+      <span class="call-what"><b title=${c.tool}><${T} s=${c.label} /></b> <span class=${c.status === 'error' ? 'mark-clay' : c.status === 'open' ? 'call-open' : 'quiet-text'}>${c.status === 'unknown' ? 'end not recorded' : c.status}</span>${c.stalled ? html` <span class="mark-amber">stalled, silent ${c.stalled}</span>` : null}${c.spawned ? html` <span class="quiet-text">spawned <${T} s=${c.spawned} /></span>` : null}</span>
+      <span class="call-when fig">${c.offset === null ? 'no time' : `+${c.offset}`} · gap ${c.gap ?? html`<span title="The first record of its agent has no gap">—</span>`} · ${c.took === null ? html`<span title="The store writes no end for this call">took —</span>` : `took ${c.took}`} · <${T} s=${c.by} /></span></li>`)}</ol></div>`;
+}
+
+/** The strip with a cursor that the arrow keys move from block to block. */
+function Time({ made }) {
+  const [at, set] = useState(-1);
+  const all = useMemo(() => made.lanes.flatMap((l) => blocks(l.blocks, made.from, made.to).map((b) => `${l.label}: ${b.words}`)), [made]);
+  const keys = (event) => {
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (to === undefined || !all.length) return;
+    event.preventDefault();
+    const next = Math.min(Math.max(to, 0), all.length - 1);
+    set(next);
+    say(all[next]);
+  };
+  return html`<div class="strip-step" tabindex="0" role="group" aria-label="Calls over time; arrow keys step through them" data-fk="calls-time" onKeyDown=${keys}><${StateStrip} lanes=${made.lanes} from=${made.from} to=${made.to}
+    caption=${at >= 0 && all[at] ? all[at] : `${observed(made.to - made.from)}. Solid: a call; outlined: silence.`} /></div>`;
+}
+
+/** The calls of a session, or of one agent of it. */
+export function Calls({ board, row, deck, agent, turns = [] }) {
+  const [, again] = useState(null);
+  const key = `calls|${row.key}`;
+  const calls = useMemo(() => callsOf(deck.body, turns), [deck.body, turns.length]);
+  const made = useMemo(() => lanesOf(deck.body, calls, turns), [calls]);
+  const pick = { agent: agent ?? '', tool: '', status: '', newest: true, ...opened.get(key) };
+  const set = (change) => {
+    opened.set(key, { ...opened.get(key), ...change });
+    again({});
+  };
+  const head = (inner) => html`<section class="part" data-part="calls" aria-label="Calls"><h3 class="sub-h">CALLS</h3>${inner}</section>`;
+  if (!board.deck) return head(html`<p><${Absent}>Agents and calls inside a session are not read in this run.<//></p>`);
+  if (!deck.body) return head(deck.failed ? html`<p><${Absent}>The calls could not be read: ${deck.failed}.<//></p>` : html`<p class="quiet-text" aria-busy="true">Reading the calls…</p>`);
+  const list = chosen(calls, pick);
+  const tools = [...new Map(calls.map((c) => [c.tool, c.label])).entries()];
+  const agents = [...new Map(calls.map((c) => [c.agent, c.by])).entries()];
+  return head(html`${deck.failed ? html`<p><${Absent}>These calls may be old: the last read failed, ${deck.failed}.<//></p>` : null}
+    ${calls.length ? html`${made ? html`<${Time} made=${made} />` : null}
+      <div class="picks"><${Pick} id=${`${key}|agent`} label="agent" value=${pick.agent} options=${agents} change=${(v) => set({ agent: v })} /><${Pick} id=${`${key}|tool`} label="tool" value=${pick.tool} options=${tools} change=${(v) => set({ tool: v })} />
+        <${Pick} id=${`${key}|status`} label="status" value=${pick.status} options=${['open', 'stalled', 'ok', 'error', 'unknown'].map((s) => [s, s])} change=${(v) => set({ status: v })} />
+        <button type="button" class="btn btn-quiet" data-act="calls-order" data-fk=${`${key}|order`} onClick=${() => set({ newest: !pick.newest })}>${pick.newest ? 'newest first' : 'in order'}</button><span class="quiet-text">${list.length} of ${calls.length}</span></div>
+      ${list.length ? html`<${List} calls=${list} newest=${pick.newest} id=${`${key}|list`} />` : html`<p><${Absent}>No call fits this filter.<//></p>`}` : html`<p><${Absent}>No call of this session is on record.<//></p>`}
+    ${limitsOf(deck.body, (t) => clock(t, board.generated)).map((t) => html`<${Note}>${t}<//>`)}`);
+}
