@@ -10,6 +10,8 @@ export const app = {
   paint() {},
   /** Opens a route; `replace` leaves no history entry. */
   go() {},
+  /** What the open project adds to the More menu: a component taking `state`, set by its view. */
+  menu: null,
 };
 
 /** Which disclosures, groups and lists the reader opened: key → open. Lives as long as the tab. */

@@ -53,7 +53,7 @@ function App() {
   const { route, board } = state;
   const row = board && route.view === 'session' ? findSession(board, route) : null;
   return html`<a class="skip" href="#main" onClick=${skip}>Skip to the board</a>
-    <${Header} state=${state} />
+    <${Header} state=${state} extra=${app.menu && route.view === 'project' ? html`<${app.menu} state=${state} />` : null} />
     <div class="page">
       <${Breadcrumb} route=${route} title=${row ? row.title || 'Title not published' : null} />
       <${Banners} state=${{ ...state }} />
@@ -122,9 +122,12 @@ addEventListener('hashchange', () => {
   places.set(entry, { y: scrollY, key: document.activeElement?.dataset?.fk });
   const back = Number.isInteger(history.state?.n);
   entry = back ? history.state.n : (newest += 1);
+  const was = state.route;
   state.route = readRoute();
   if (!back) history.replaceState({ n: entry }, '');
-  open(back ? arriveBack : arriveNew);
+  // Another tab or scope of the open project is no other page: the focus stays on what was pressed.
+  const same = was.view === 'project' && state.route.view === 'project' && was.project === state.route.project;
+  open(back ? arriveBack : same ? null : arriveNew);
 });
 
 app.go = (route) => {
