@@ -1,10 +1,5 @@
-<<<<<<< HEAD
-// What this tab has seen itself: each session's own token rate, in slots of forty seconds over the rate window, and its
-// changes of state. Nothing of it is stored; a slot without a sample stays a gap.
-=======
 // What this tab has seen itself: each session's own token rate, in slots of forty seconds over the rate window, and every
 // change of state since the tab opened. Nothing of it is stored; a slot without a sample stays a gap.
->>>>>>> pagec
 
 const SLOT = 40;
 const SLOTS = 15;
