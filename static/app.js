@@ -219,6 +219,7 @@ const transport = start({
     const begun = performance.now();
     state.board = boardOf(body, state.board);
     observe(state.board);
+    hearBoard();
     setClock(state.board.generated);
     paint(first ? 'own' : manual ? 'manual' : 'payload');
     manual = false;
@@ -233,6 +234,21 @@ const transport = start({
     if (was.stalled !== status.stalled || (status.stalled && (was.failures !== status.failures || was.busy !== status.busy))) paint('manual');
   },
 });
+// Notifications are no part of the first paint.
+let notify = null;
+function hearBoard() {
+  if (notify) notify.hear(state.board, state.live.leading);
+  else if (notify === null) {
+    notify = false;
+    import('./notify.js').then((m) => {
+      notify = m;
+      state.notify = m.Control;
+      hearBoard();
+      paint();
+    }, () => { notify = null; });
+  }
+}
+
 let manual = false;
 app.refresh = () => {
   manual = true;

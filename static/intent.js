@@ -6,6 +6,14 @@ import { prompts, str } from './model.js';
 /** Most outcome lines of a session. */
 export const MOST = 6;
 const drafts = new Map();
+const ears = new Set();
+const tell = () => ears.forEach((hear) => hear());
+
+/** Calls back whenever a draft changed; answers how to stop. */
+export function onDraft(hear) {
+  ears.add(hear);
+  return () => ears.delete(hear);
+}
 
 /** The draft of a field (`goal` a string, `lines` a list of `{text, from}`), with the revision it began from; null without one. */
 export const draftOf = (row, field) => drafts.get(`${row.key}|${field}`) ?? null;
@@ -14,11 +22,13 @@ export const draftOf = (row, field) => drafts.get(`${row.key}|${field}`) ?? null
 export function setDraft(row, field, value) {
   const key = `${row.key}|${field}`;
   drafts.set(key, { value, base: drafts.get(key)?.base ?? revisionOf(row) });
+  tell();
 }
 
 /** Drops one field's draft, or both. */
 export function dropDraft(row, field = null) {
   for (const name of field ? [field] : ['goal', 'lines']) drafts.delete(`${row.key}|${name}`);
+  tell();
 }
 
 /** From now on the drafts stand against the words that are stored now: the reader was told that they moved on. */

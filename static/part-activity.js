@@ -121,7 +121,7 @@ function Record({ row, facts, record }) {
     ${record.failed ? html`<p><${Absent}>${facts ? `This record may be old: the last read failed, ${record.failed}.` : `The record could not be read: ${record.failed}.`}<//></p>` : null}
     ${record.loading ? html`<p class="quiet-text" aria-busy="true">Reading the record…</p>` : null}
     ${facts && !facts.length ? html`<p><${Absent}>No entry of the record names this session.<//></p>` : null}
-    ${facts?.length ? html`<ul class="record"><${More} id=${`record|${row.key}`} items=${facts} shown=${12} noun="older entries" draw=${(f) => html`<li class="record-item" key=${f.id}>${f.at === null ? html`<${Absent}>no time<//>` : html`<${Age} since=${f.at} after=" ago" fixed=${true} />`}
+    ${facts?.length ? html`<ul class="record"><${More} list=${true} id=${`record|${row.key}`} items=${facts} shown=${12} noun="older entries" draw=${(f) => html`<li class="record-item" key=${f.id}>${f.at === null ? html`<${Absent}>no time<//>` : html`<${Age} since=${f.at} after=" ago" fixed=${true} />`}
       <span><span class="record-type"><${T} s=${f.type} /></span> ${f.summary ? html`<${Tool} s=${f.summary} />` : html`<${Absent}>no summary<//>`}${f.result ? html` <b><${T} s=${f.result} /></b>` : null} <span class="quiet-text">${f.source ? html`<${T} s=${f.source} />` : 'source not named'}</span></span></li>`} /></ul>` : null}
     <${Note}>${recordLimit(row.harness)}<//><//>`;
 }

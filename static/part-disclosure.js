@@ -15,8 +15,8 @@ export function Disclosure({ id, summary, open = false, children, cls = '' }) {
     <summary data-fk=${`fold|${id}`}>${summary}</summary>${drawn || is ? html`<div class="fold-body">${children}</div>` : null}</details>`;
 }
 
-/** The first `shown` of `items`, with a control for the rest. `draw` makes one item. */
-export function More({ id, items, shown, draw, noun = 'more' }) {
+/** The first `shown` of `items`, with a control for the rest. `draw` makes one item; `list` says that items stand in a list. */
+export function More({ id, items, shown, draw, noun = 'more', list = false }) {
   const [, again] = useState(null);
   const open = opened.get(id) === true;
   const hidden = items.length - shown;
@@ -24,7 +24,7 @@ export function More({ id, items, shown, draw, noun = 'more' }) {
     opened.set(id, !open);
     again({});
   };
-  return html`${(open ? items : items.slice(0, shown)).map(draw)}
-    ${hidden > 0 ? html`<button type="button" class="btn btn-quiet more" data-act="more" data-fk=${`more|${id}`} aria-expanded=${open ? 'true' : 'false'} onClick=${press}>
-      ${open ? `Show fewer (hide ${hidden})` : `Show ${hidden} ${noun}`}</button>` : null}`;
+  const button = hidden > 0 ? html`<button type="button" class="btn btn-quiet more" data-act="more" data-fk=${`more|${id}`} aria-expanded=${open ? 'true' : 'false'} onClick=${press}>
+      ${open ? `Show fewer (hide ${hidden})` : `Show ${hidden} ${noun}`}</button>` : null;
+  return html`${(open ? items : items.slice(0, shown)).map(draw)}${button && list ? html`<li>${button}</li>` : button}`;
 }

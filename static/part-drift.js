@@ -10,7 +10,7 @@ import { app } from './app-context.js';
 import { setCue } from './cues.js';
 import { clock, many, num } from './format.js';
 import { moment, str, strings } from './model.js';
-import { goalField, revisionOf, storedOf, unsaved } from './intent.js';
+import { goalField, onDraft, revisionOf, storedOf, unsaved } from './intent.js';
 import { CAVEAT, awayDepartures, conflicts, inert, pressed, readingDepartures, readingView } from './reading.js';
 import { readsWork } from './session-facts.js';
 import { say } from './say.js';
@@ -65,6 +65,7 @@ function Control({ board, row, primary }) {
   const route = object(object(board.payload.reading_routes)?.[row.harness]);
   const job = jobOf(board, row);
   useJobSaid(key, job);
+  useEffect(() => onDraft(() => again({})), []);
   const [refusal, refuse] = useState(null);
   const stage = stages.get(key) ?? 'idle';
   const move = (to) => {

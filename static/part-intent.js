@@ -56,7 +56,7 @@ function Goal({ row, cap, again }) {
     <p class="quiet-text intent-hint" id="goal-hint">${field.kind === 'prompt' ? html`${field.offer.source === 'first-prompt' ? 'Your first prompt' : 'Your latest prompt'}, <${Age} since=${field.offer.at} after=" old" />. It is shown, not saved; saving takes it over as the goal.`
       : field.kind === 'saved' ? stored.adopted ? 'from your prompt' : 'typed'
       : field.kind === 'typed' ? 'not saved' : untimed ? 'A prompt is on record but its time is not published, so it cannot be taken over; type a goal.' : 'What this session should achieve.'}</p>
-    ${list.length > (field.kind === 'prompt' ? 1 : 0) ? html`<p class="intent-offers">${list.filter((o) => o !== field.offer).map((o) => html`<button type="button" class="btn btn-quiet" data-act="use-prompt" data-prompt=${o.source} data-fk=${`goal-use|${row.key}|${o.source}`} data-fallback=${id}
+    ${list.length > (field.kind === 'prompt' ? 1 : 0) ? html`<p class="intent-offers">${list.filter((o) => o.source !== field.offer?.source).map((o) => html`<button type="button" class="btn btn-quiet" data-act="use-prompt" data-prompt=${o.source} data-fk=${`goal-use|${row.key}|${o.source}`} data-fallback=${id}
       title=${o.text} onClick=${() => set(o.text)}>use your ${o.source === 'first-prompt' ? 'first' : 'latest'} prompt</button>`)}</p>` : null}</div>`;
 }
 

@@ -86,7 +86,8 @@ export function Header({ state, extra }) {
     <div class="head-end">${board ? html`<${Facts} board=${board} />` : null}
       ${board && board.blocks > 0 ? html`<a class="btn btn-need" href="#n=attention" role="button" data-act="blocks" data-fk="blocks" data-fallback="nav|attention">${board.blocks} reported ${board.blocks === 1 ? 'block' : 'blocks'}</a>` : null}
       ${board?.quietHours ? html`<span class="quiet-hours">quiet hours</span>` : null}
-      <${More} extra=${extra} /></div></div></header>`;
+      ${state.notify ? html`<${state.notify} board=${board} />` : null}
+      <${More} extra=${extra} /></div></div>${board?.payload.demo === true ? html`<p class="demo" data-notice="demo"><b>Demo.</b> Every session shown is invented; nothing of this machine is read.</p>` : null}</header>`;
 }
 
 function Chip({ harness, n }) {

@@ -75,7 +75,7 @@ function BoardItem({ item }) {
 function Group({ name, title, items, draw, note }) {
   if (!items.length && !EMPTY[name]) return null;
   return html`<section class="group" data-group=${name} aria-labelledby=${`att-${name}`}><div class="group-bar"><h2 class="group-h" id=${`att-${name}`} tabindex="-1" data-fk=${`attention|${name}`}>${title} <span class="fig">(${items.length})</span></h2>${note}</div>
-    ${items.length ? html`<ol class="items"><${More} id=${`attention|${name}`} items=${items} shown=${SHOWN} draw=${(item) => html`<${Boundary} key=${item.key} of=${item.row ?? item} what="An item"><${draw} item=${item} /><//>`} /></ol>` : html`<p class="empty" data-absent="">${EMPTY[name]}</p>`}</section>`;
+    ${items.length ? html`<ol class="items"><${More} list=${true} id=${`attention|${name}`} items=${items} shown=${SHOWN} draw=${(item) => html`<${Boundary} key=${item.key} of=${item.row ?? item} what="An item"><${draw} item=${item} /><//>`} /></ol>` : html`<p class="empty" data-absent="">${EMPTY[name]}</p>`}</section>`;
 }
 
 function Coverage({ board }) {
@@ -89,7 +89,7 @@ function Coverage({ board }) {
 function Reports({ board, reports }) {
   if (board.payload.irreversible_enabled !== true) return html`<p><${Absent}>Command-shape reports are off for this run.<//></p>`;
   if (!reports.length) return html`<p><${Absent}>None received; missing hooks and unmatched commands can look the same.<//></p>`;
-  return html`<ul class="reports"><${More} id="attention|reports" items=${reports} shown=${SHOWN} draw=${(r, i) => {
+  return html`<ul class="reports"><${More} list=${true} id="attention|reports" items=${reports} shown=${SHOWN} draw=${(r, i) => {
     const row = board.byKey.get(`${r.harness}:${r.sid}`);
     return html`<li key=${i}>Command shape reported: <b><${T} s=${r.label} /></b> · <${T} s=${r.tool} /> · ${r.iso ? html`<time class="fig">${r.iso}</time>` : html`<${Absent}>time not published<//>`} · ${row ? html`<a href=${sessionHref(row)} data-fk=${`report|${i}`}><${T} s=${row.title || row.session} /></a>` : html`<span class="quiet-text"><${T} s=${r.sid} />, not on the board</span>`}</li>`;
   }} /></ul><p class="quiet-text">A matching shape does not prove that the command succeeded.</p>`;

@@ -68,7 +68,7 @@ function Entry({ entry, board, withheld }) {
   const name = row ? row.title ? html`<${T} s=${row.title} />` : html`<${Absent}>${ABSENT.title}<//>` : html`<span class="fig"><${T} s=${entry.sid} /></span>`;
   return html`<li class="item log-item" data-row=${entry.key} data-state=${row?.state} data-entry=${entry.discarded ? 'discarded' : entry.words ? 'typed' : 'board'}>
     <div class="item-main"><h2 class="row-title">${row ? html`<a class="row-link" href=${sessionHref(row)} data-fk=${`intent|${entry.key}`}>${name}</a>` : name}</h2>
-      <p class="item-src"><${Harness} harness=${entry.harness} label=${row?.harnessLabel ?? board.byHarness.get(entry.harness)?.label ?? entry.harness} /><span class="fig"><${T} s=${row?.session ?? entry.sid} /></span></p>
+      <p class="item-src"><${Harness} harness=${entry.harness} label=${row?.harnessLabel ?? board.byHarness.get(entry.harness)?.label ?? entry.harness} />${row ? html`<span class="fig"><${T} s=${row.session} /></span>` : null}</p>
       ${row ? null : html`<p><${Absent}>It is not on the board now.<//></p>`}</div>
     <div class="item-body log-body"><div class="item-ask">${entry.words ? html`<${Words} words=${entry.words} />` : entry.discarded ? null : withheld ? html`<p><${Absent}>Typed words withheld<//></p>` : html`<p><${Absent}>Nothing typed<//></p>`}
         ${entry.cached ? html`<${Line} label="DERIVED GOAL"><${T} s=${entry.cached.goal} /> <span class="quiet-text">currentness has not been checked · ${entry.cached.at === null ? 'its observation time is unknown' : html`<${Age} since=${entry.cached.at} before="observed " after=" ago" />`}</span><//>` : null}
@@ -83,6 +83,6 @@ export default function View({ state }) {
   if (!board) return html`<h1 class="h1" tabindex="-1">Intent log</h1><p class="empty-lead" role="status">The first payload has not arrived yet.</p>`;
   return html`<div class="view-head"><h1 class="h1" tabindex="-1">Intent log</h1><div class="brief">${loaded.records ? html`<p>${leadOf(made.typed, made.discarded)}</p>` : html`<p aria-busy=${loaded.loading ? 'true' : undefined}><${Absent}>${loaded.why}<//></p>`}
       ${loaded.notice ? html`<p class="mark-amber"><${T} s=${loaded.notice} /></p>` : null}<p class="quiet-text">${BOUNDS}</p></div></div>
-    ${made.list.length ? html`<ol class="items log"><${More} id="intent" items=${made.list} shown=${PIECE} draw=${(entry) => html`<${Boundary} key=${entry.key} of=${entry} what="An entry"><${Entry} entry=${entry} board=${board} withheld=${!loaded.records} /><//>`} /></ol>`
+    ${made.list.length ? html`<ol class="items log"><${More} list=${true} id="intent" items=${made.list} shown=${PIECE} draw=${(entry) => html`<${Boundary} key=${entry.key} of=${entry} what="An entry"><${Entry} entry=${entry} board=${board} withheld=${!loaded.records} /><//>`} /></ol>`
       : html`<p class="empty-lead" data-absent="">No session is on the board${loaded.records ? ', and no typed word is kept' : ''}.</p>`}`;
 }

@@ -44,6 +44,7 @@ pub const ASSETS: &[(&str, &[u8])] = &[
     ("licenses.txt", include_bytes!("../../static/vendor/licenses.txt")),
     ("live.js", include_bytes!("../../static/live.js")),
     ("model.js", include_bytes!("../../static/model.js")),
+    ("notify.js", include_bytes!("../../static/notify.js")),
     ("part-activity.js", include_bytes!("../../static/part-activity.js")),
     ("part-badge.js", include_bytes!("../../static/part-badge.js")),
     ("part-bars.js", include_bytes!("../../static/part-bars.js")),
