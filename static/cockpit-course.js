@@ -41,10 +41,9 @@ export function ownsOf(project, rows, focus) {
   return (key, label) => keys.has(key) || label === project;
 }
 
-/** What the timeline shows: `{changes, shown, window, mode}`. */
-export function courseOf(project, rows, focus) {
+/** What the timeline shows under `mode`: `{owns, mode, changes, shown, window}`. */
+export function courseOf(project, rows, focus, mode) {
   const owns = ownsOf(project, rows, focus);
-  const mode = modeOf(project, focus?.key ?? null);
   const changes = changesOf(book, owns);
   return { owns, mode, changes, shown: mode === 'decisions' ? [] : filtered(changes, mode), window: windowOf(book, owns) };
 }

@@ -72,11 +72,13 @@ export function windowOf(book, owns) {
 export function lanesOf(book, rows, owns) {
   const turns = changesOf(book, owns).filter((e) => e.turn);
   const past = stored(book, owns);
+  const live = new Map(rows.map((row) => [row.key, []]));
+  for (const e of book.kept) if (e.kind !== 'ask') live.get(e.key)?.push(e);
   return rows.map((row) => {
     const blocks = [];
     const list = past.get(row.key) ?? [];
     for (let i = 1; i < list.length; i += 1) blocks.push({ state: list[i - 1].state, from: list[i - 1].at, to: list[i].at });
-    const seen = book.kept.filter((e) => e.key === row.key && e.kind !== 'ask');
+    const seen = live.get(row.key);
     seen.forEach((e, i) => {
       if (e.kind !== 'gone') blocks.push({ state: e.drawn, from: e.at, to: seen[i + 1]?.at ?? book.last });
     });

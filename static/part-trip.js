@@ -41,7 +41,9 @@ async function send(id, action, card, stage) {
 
 function Trip({ trip, generated }) {
   const at = moment(trip.observed_at);
-  return html`<p><b><${T} s=${str(trip.slug)} /></b> moved from <${T} s=${str(trip.before)} /> to <${T} s=${str(trip.stage)} />${at === null ? ', at a time not published' : html`, observed <${Age} since=${at} after=" ago" /> (${clock(moment(trip.before_observed_at), generated) ?? '?'} to ${clock(at, generated)})`}.</p>`;
+  const [from, to] = [clock(moment(trip.before_observed_at), generated), clock(at, generated)];
+  const span = from !== null && from !== to ? ` (between ${from} and ${to})` : ` (${to})`;
+  return html`<p><b><${T} s=${str(trip.slug)} /></b> moved from <${T} s=${str(trip.before)} /> to <${T} s=${str(trip.stage)} />${at === null ? ', at a time not published' : html`, observed <${Age} since=${at} after=" ago" /> ${span}`}.</p>`;
 }
 
 function Sessions({ source, board }) {
@@ -111,7 +113,7 @@ export function Conditions({ conditions, board, place }) {
   const { off, error, suspended, cards } = conditions;
   if (off || (!cards.length && !error)) return null;
   return html`<section class="group" data-group=${`conditions-${place}`} aria-labelledby=${`conditions-${place}`}>
-    <div class="group-bar"><h2 class="group-h" id=${`conditions-${place}`} tabindex="-1">Stage conditions <span class="fig">(${cards.length})</span></h2><span class="quiet-text">alert once when an entity is observed entering a stage; nothing is written into a session</span></div>
+    <div class="group-bar"><h2 class="group-h" id=${`conditions-${place}`} tabindex="-1">Stage conditions <span class="fig">(${cards.length})</span></h2><span class="note">alert once when an entity is observed entering a stage; nothing is written into a session</span></div>
     ${error ? html`<p class="banner banner-amber"><${T} s=${error} /></p>` : null}
     ${suspended ? html`<p class="note">Workflow reads are off for this run, so every condition is suspended.</p>` : null}
     <div class="panels">${cards.map((card) => html`<${Boundary} key=${card.id} of=${card} what="This condition"><${Card} card=${card} board=${board} place=${place} suspended=${suspended} /><//>`)}</div>
