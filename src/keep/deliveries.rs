@@ -126,7 +126,8 @@ impl Format for Delivering {
 
     fn parse(&self, bytes: &[u8]) -> Result<Vec<Raise>, &'static str> {
         let read = document(bytes).ok_or("unreadable")?;
-        let mut raises: Vec<Raise> = read.entries.into_iter().filter_map(|e| object(e).as_ref().and_then(raise)).collect();
+        let mut raises: Vec<Raise> =
+            read.entries.into_iter().filter_map(|e| object(e).as_ref().and_then(raise)).collect();
         raises.sort_by(|a, b| a.at.total_cmp(&b.at));
         let beyond = raises.len().saturating_sub(DELIVERY_MAX_ENTRIES);
         raises.drain(..beyond);
@@ -143,8 +144,7 @@ impl Format for Delivering {
         let mut written = Vec::with_capacity(raises.len());
         for (i, raise) in raises.iter().enumerate() {
             let outcome = raise.outcome.map_or("", Outcome::as_str);
-            let entry =
-                Written { harness: &raise.harness, sid: &raise.sid, at: raise.at, lane: &raise.lane, outcome };
+            let entry = Written { harness: &raise.harness, sid: &raise.sid, at: raise.at, lane: &raise.lane, outcome };
             written.push((raise.at, i, serde_json::to_string(&entry).map_err(|_| TooLarge)?));
         }
         let own = change.and_then(|change| raises.iter().rposition(|raise| raise == change));
@@ -228,6 +228,9 @@ mod tests {
         two.record("claude", "two", "gate", Outcome::Refused, 2001.0);
         one.refresh();
         let sids: Vec<_> = one.raises().iter().map(|r| r.sid.clone()).collect();
-        assert_eq!((sids.len(), sids[0].as_str(), sids[1022].as_str(), sids[1023].as_str()), (1024, "s3", "one", "two"));
+        assert_eq!(
+            (sids.len(), sids[0].as_str(), sids[1022].as_str(), sids[1023].as_str()),
+            (1024, "s3", "one", "two")
+        );
     }
 }

@@ -132,7 +132,8 @@ mod tests {
     #[test]
     fn dis_005_times_of_any_shape() {
         let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
-        for (text, want) in [("1790000000.5", 1790000000.5), ("1790000000500", 1790000000.5), ("-1", 0.0), ("true", 0.0)]
+        for (text, want) in
+            [("1790000000.5", 1790000000.5), ("1790000000500", 1790000000.5), ("-1", 0.0), ("true", 0.0)]
         {
             assert_eq!(epoch(Some(&value(text))), want);
         }

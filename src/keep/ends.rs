@@ -6,6 +6,7 @@
 use super::document::{document, moment, newest, object, render};
 use super::store::{Applied, Format, OnBroken, Saved, Store, Tell, TooLarge, remove};
 use crate::config::{END_MAX_ENTRIES, END_READ_CAP_BYTES};
+use crate::live::events::Ends;
 use crate::model::Key;
 use crate::surface::write::Place;
 use crate::text::safe::clean;
@@ -56,6 +57,24 @@ impl StoredEnds {
     /// Why what was stored was discarded in this run, if it was (EVT-089).
     pub fn reset(&self) -> Option<&'static str> {
         self.0.reset()
+    }
+}
+
+impl Ends for StoredEnds {
+    fn mark(&self, key: &RowKey, at: f64) {
+        StoredEnds::mark(self, key, at);
+    }
+
+    fn lift(&self, key: &RowKey) {
+        StoredEnds::lift(self, key);
+    }
+
+    fn all(&self) -> HashMap<RowKey, f64> {
+        StoredEnds::all(self)
+    }
+
+    fn reset(&self) -> Option<&'static str> {
+        StoredEnds::reset(self)
     }
 }
 

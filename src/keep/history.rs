@@ -148,7 +148,7 @@ impl Records {
 
     /// The list as JSON, written once for all who publish it (HIST-040).
     pub fn json(&self) -> Arc<RawValue> {
-        let make = || serde_json::value::to_raw_value(&self.list).unwrap_or_else(|_| Box::from(RawValue::NULL));
+        let make = || serde_json::value::to_raw_value(&self.list).unwrap_or_else(|_| RawValue::NULL.to_owned());
         self.written.get_or_init(|| Arc::from(make())).clone()
     }
 

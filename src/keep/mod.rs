@@ -15,5 +15,6 @@ pub mod history;
 pub mod store;
 mod turn;
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 pub(crate) mod testing;

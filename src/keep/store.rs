@@ -8,8 +8,8 @@
 
 use super::turn::Turn;
 use crate::counters::Counters;
-use crate::surface::read::{self, Kind, Stamp};
 use crate::surface::folder;
+use crate::surface::read::{self, Kind, Stamp};
 use crate::surface::write::{Lock, LockError, Place};
 use sha2::{Digest as _, Sha256};
 use std::io;
@@ -253,7 +253,7 @@ impl<F: Format> Store<F> {
         if change.is_none() && !owed {
             return (Saved::Nothing, answer);
         }
-        if !self.may_write(health) {
+        if !Self::may_write(health) {
             return (self.hold(change, Why::Untrusted), answer);
         }
         let deadline = Instant::now() + self.wait;
@@ -282,7 +282,7 @@ impl<F: Format> Store<F> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn may_write(&self, health: Health) -> bool {
+    fn may_write(health: Health) -> bool {
         match health {
             Health::Sound => true,
             Health::Broken(_) => F::ON_BROKEN != OnBroken::Leave,
@@ -442,7 +442,7 @@ impl<F: Format> Store<F> {
             ((*memory.value).clone(), if passing { Health::Unreadable } else { memory.health })
         };
         let (change, answer) = decide(&value);
-        if !self.may_write(health) {
+        if !Self::may_write(health) {
             return (self.hold(change, Why::Untrusted), answer);
         }
         let changed = change.as_ref().is_some_and(|change| self.format.apply(&mut value, change) == Applied::Changed);

@@ -50,7 +50,8 @@ pub fn is_passing(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(|code| [4, 8, 14, 32, 33].contains(&code))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use crate::surface::write::Temporary;

@@ -46,7 +46,7 @@ pub struct Observed {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decision {
     /// This takes its place.
-    Store(Entry),
+    Store(Box<Entry>),
     /// Nothing to write, and the request is done all the same.
     Done,
     /// The same words again.
@@ -73,12 +73,12 @@ pub fn decide(key: &super::EntryKey, entry: Option<&Entry>, action: &Action, see
 
 fn clear(entry: Option<&Entry>, now: f64) -> Decision {
     match entry {
-        Some(entry) if !entry.revisions.is_empty() => Decision::Store(Entry {
+        Some(entry) if !entry.revisions.is_empty() => Decision::Store(Box::new(Entry {
             harness: entry.harness.clone(),
             sid: entry.sid.clone(),
             discarded: Some((now, Some(entry.number()))),
             ..Entry::default()
-        }),
+        })),
         // Nothing was there, or everything was discarded before: the first record's time stands.
         _ => Decision::Done,
     }
@@ -91,7 +91,7 @@ fn settle(entry: Option<&Entry>, through: f64, expected: Option<i128>, now: f64)
     }
     let before = entry.settled.map_or(0.0, |settled| settled.through);
     let settled = Settled { at: now, through: through.min(now).max(before), revision: entry.number() };
-    Decision::Store(Entry { settled: Some(settled), written: now, ..entry.clone() })
+    Decision::Store(Box::new(Entry { settled: Some(settled), written: now, ..entry.clone() }))
 }
 
 fn is_stale(entry: Option<&Entry>, expected: Option<i128>) -> bool {
@@ -189,7 +189,7 @@ fn mint(key: &super::EntryKey, entry: Option<&Entry>, draft: Draft, seen: &Obser
     next.revisions.push(Revision { n, at: now, goal, lines, adopted, window_start: Some(window_start), goal_saved_at });
     let beyond = next.revisions.len().saturating_sub(ANNOTATION_MAX_REVISIONS);
     next.revisions.drain(..beyond);
-    Decision::Store(next)
+    Decision::Store(Box::new(next))
 }
 
 /// A goal is cut, never refused; one without a visible character is none.
@@ -271,7 +271,7 @@ mod tests {
     #[track_caller]
     fn stored(decision: Decision) -> Entry {
         match decision {
-            Decision::Store(entry) => entry,
+            Decision::Store(entry) => *entry,
             other => panic!("{other:?}"),
         }
     }
@@ -282,7 +282,8 @@ mod tests {
         let two = stored(run(Some(&one), &words(Some("g"), None, None), 11.0));
         let newest = two.newest().unwrap();
         assert_eq!((newest.n, newest.goal.as_str(), newest.lines.len()), (2, "g", 1));
-        for same in [words(Some("g"), None, None), words(None, Some(&["a"]), None), words(Some("g"), Some(&["a"]), Some(2))]
+        for same in
+            [words(Some("g"), None, None), words(None, Some(&["a"]), None), words(Some("g"), Some(&["a"]), Some(2))]
         {
             assert_eq!(run(Some(&two), &same, 12.0), Decision::Unchanged);
         }
@@ -345,8 +346,13 @@ mod tests {
         assert_eq!(run(&[("b", None), ("b", None)]), ["y", "x"], "its own place first, then the first match");
         assert_eq!(run(&[("b", None)]), ["x"]);
         assert_eq!(run(&[("b!", Some(1)), ("a", Some(0))]), ["", ""]);
-        assert_eq!(sourced(&[("a".into(), Some(1)), ("a".into(), Some(0))], &[entry_line("a", "x"), typed("a")])
-            .into_iter().map(|line| line.source_id).collect::<Vec<_>>(), ["", "x"]);
+        assert_eq!(
+            sourced(&[("a".into(), Some(1)), ("a".into(), Some(0))], &[entry_line("a", "x"), typed("a")])
+                .into_iter()
+                .map(|line| line.source_id)
+                .collect::<Vec<_>>(),
+            ["", "x"]
+        );
     }
 
     #[test]
@@ -365,17 +371,22 @@ mod tests {
         assert_eq!(stored(take(None, words(Some("g"), None, None), 10.0)).newest().unwrap().window_start, Some(8.0));
         let one = stored(take(None, adopt("Fix it", 7.0, None), 10.0));
         let newest = one.newest().unwrap();
-        assert_eq!((newest.adopted, newest.window_start, newest.goal_saved_at), (Some((Source::First, 7.0)), Some(7.0), None));
+        assert_eq!(
+            (newest.adopted, newest.window_start, newest.goal_saved_at),
+            (Some((Source::First, 7.0)), Some(7.0), None)
+        );
         for refused in [adopt("Fix", 7.0, Some(1)), adopt("Fix it", 7.5, Some(1)), adopt("Fix it", 7.0, None)] {
             assert_eq!(take(Some(&one), refused, 11.0), Decision::Refused);
         }
-        let future = Action::Adopt { source: Some(Source::Latest), prompt: "Later".into(), at: Some(999.0), expected: None };
+        let future =
+            Action::Adopt { source: Some(Source::Latest), prompt: "Later".into(), at: Some(999.0), expected: None };
         assert_eq!(take(None, future, 10.0), Decision::Refused);
         let lines = stored(take(Some(&one), words(None, Some(&["a"]), None), 11.0));
         assert_eq!(lines.newest().unwrap().adopted, Some((Source::First, 7.0)));
         let typed = stored(take(Some(&lines), words(Some("Fix it"), None, None), 12.0));
         assert_eq!((typed.newest().unwrap().adopted, typed.newest().unwrap().goal_saved_at), (None, Some(12.0)));
-        let settle = |entry: &Entry, through| stored(take(Some(entry), Action::Settle { through, expected: None }, 20.0));
+        let settle =
+            |entry: &Entry, through| stored(take(Some(entry), Action::Settle { through, expected: None }, 20.0));
         let settled = settle(&typed, 15.0);
         assert_eq!(settled.settled, Some(Settled { at: 20.0, through: 15.0, revision: 3 }));
         assert_eq!(settle(&settled, 9.0).settled.unwrap().through, 15.0);

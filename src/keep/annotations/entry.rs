@@ -241,7 +241,7 @@ fn is_zero(n: &u64) -> bool {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Found {
     /// Words, or a discard record.
-    Entry(Entry),
+    Entry(Box<Entry>),
     /// A record of this key that this build refuses: kept word for word, never evicted (ANN-022).
     Held(EntryKey),
     /// Nothing with a key; dropped alone.
@@ -265,9 +265,10 @@ pub fn read(raw: &RawValue) -> Found {
     if revisions.is_empty() {
         let Some(at) = moment(record.get("discarded")) else { return Found::Nothing };
         let number = record.get("discarded_revision").and_then(Value::as_u64).filter(|n| *n > 0);
-        return Found::Entry(Entry { harness, sid, discarded: Some((at, number)), ..Entry::default() });
+        let gone = Entry { harness, sid, discarded: Some((at, number)), ..Entry::default() };
+        return Found::Entry(Box::new(gone));
     }
-    Found::Entry(Entry {
+    Found::Entry(Box::new(Entry {
         harness,
         sid,
         revisions,
@@ -278,7 +279,7 @@ pub fn read(raw: &RawValue) -> Found {
         jobs: jobs(&record),
         written: moment(record.get("written")).unwrap_or(0.0),
         discarded: None,
-    })
+    }))
 }
 
 /// The key of a record that is no readable object otherwise.

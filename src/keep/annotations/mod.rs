@@ -10,7 +10,8 @@ mod publish;
 pub mod reading;
 pub mod say;
 mod slots;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;
 
 pub use change::{Action, Observed, Words};
@@ -118,9 +119,9 @@ impl Annotations {
                     next.assessment = Some(Assessment::Read(reading));
                     next.withheld.clear();
                 }
-                Attempt::Withheld(token) => next.withheld = reading::sentence(token).unwrap_or_default().to_owned(),
+                Attempt::Withheld(token) => reading::sentence(token).unwrap_or_default().clone_into(&mut next.withheld),
             }
-            Decision::Store(next)
+            Decision::Store(Box::new(next))
         })
     }
 
@@ -166,7 +167,7 @@ impl Annotations {
                 return (None, Outcome::Unreadable);
             }
             match decide(known.and_then(|slot| slot.entry())) {
-                Decision::Store(entry) => match Slot::of(entry) {
+                Decision::Store(entry) => match Slot::of(*entry) {
                     Ok(slot) => (Some(Change::put(known, slot)), Outcome::Stored),
                     Err(_) => (None, Outcome::Unwritable),
                 },

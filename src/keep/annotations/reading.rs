@@ -44,7 +44,10 @@ pub const WITHHELD: [(&str, &str); 25] = [
     ("nothing-typed", "Nothing was read: no words are typed for this session to read against."),
     ("discarded", "Nothing was read: the words of this session were discarded."),
     ("turn-stop", "Nothing was read: a turn stopped, and no end of the session was observed."),
-    ("idle-unknown", "Nothing was read: the session is idle and neither a stop nor an end was observed. A reading can run while it works."),
+    (
+        "idle-unknown",
+        "Nothing was read: the session is idle and neither a stop nor an end was observed. A reading can run while it works.",
+    ),
     ("unobservable", "Nothing was read: no event of this harness can reach this row, so its end cannot be observed."),
     ("settling", "Nothing was read: the session ended moments ago. Ask again in a few seconds."),
     ("stop-settling", "Nothing was read: the turn stopped moments ago. Ask again in a few seconds."),

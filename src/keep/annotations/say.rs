@@ -1,7 +1,7 @@
 //! The sentences about typed words, each with one owner, so that page and Intent log cannot disagree (ANN-047, ANN-116).
 
-/// Why a session without words has none.
-pub const NONE_TYPED: &str = "nothing was typed for this session";
+pub use crate::board::NONE_TYPED;
+
 /// Why a session has no goal although it has words.
 pub const NO_GOAL: &str = "no goal is typed for this session";
 /// Why a session has no lines although it has words.
@@ -18,7 +18,8 @@ pub const NOTICE: &str = "The store of typed words, cargento-annotations.json, c
 pub const PREFIX: &str = "this harness publishes only the first characters of a session's id: another session that \
                           shares them would share these words";
 /// The sentence of a discard record.
-pub const RECORD: &str = "Everything typed for this session was discarded. This record keeps when that was, and no word.";
+pub const RECORD: &str =
+    "Everything typed for this session was discarded. This record keeps when that was, and no word.";
 
 /// The sentences of the discard control and of its outcomes (ANN-116), by name.
 pub const DISCARD: [(&str, &str); 10] = [
@@ -33,10 +34,7 @@ pub const DISCARD: [(&str, &str); 10] = [
          check ran stays.",
     ),
     ("stored", "Discarded. Nothing of what was typed is left in this store; what was raised no longer quotes it."),
-    (
-        "unwithdrawn",
-        "Discarded, but the record of what was raised could not be written: it goes on quoting the words.",
-    ),
+    ("unwithdrawn", "Discarded, but the record of what was raised could not be written: it goes on quoting the words."),
     ("refused", "Nothing was discarded: the request was not taken."),
     ("unwritable", "Nothing was discarded on disk: the store could not be written. Try again."),
     ("untrusted", "Nothing was discarded: the store cannot be read, so nothing is written over it. Move or repair it."),

@@ -14,7 +14,7 @@ const SCHEMA: u32 = 2;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     /// Words, or a discard record.
-    Entry(Entry),
+    Entry(Box<Entry>),
     /// Kept word for word (ANN-022).
     Held,
 }
@@ -31,7 +31,7 @@ impl Slot {
     /// A record to be written.
     pub fn of(entry: Entry) -> Result<Slot, TooLarge> {
         let raw = entry.to_json().map_err(|_| TooLarge)?.into();
-        Ok(Slot { key: (entry.harness.clone(), entry.sid.clone()), body: Body::Entry(entry), raw })
+        Ok(Slot { key: (entry.harness.clone(), entry.sid.clone()), body: Body::Entry(Box::new(entry)), raw })
     }
 
     /// The words or the discard record, when this build reads it.
