@@ -15,6 +15,7 @@ pub const ASSETS: &[(&str, &[u8])] = &[
     ("capacity.js", include_bytes!("../../static/capacity.js")),
     ("cues.js", include_bytes!("../../static/cues.js")),
     ("deck.js", include_bytes!("../../static/deck.js")),
+    ("edges.js", include_bytes!("../../static/edges.js")),
     ("format.js", include_bytes!("../../static/format.js")),
     ("hold.js", include_bytes!("../../static/hold.js")),
     ("hooks.js", include_bytes!("../../static/vendor/hooks.js")),
