@@ -3,6 +3,8 @@
 import { ABSENT, num } from './format.js';
 import { moment, objects, str } from './model.js';
 
+/** Seconds of observation below which a strip of states would show nothing. */
+const LEAST = 60;
 const RESULTS = ['work_result', 'result'];
 
 /** The facts of the record that name this session, newest first, each with the words the page prints. */
@@ -71,7 +73,8 @@ export function statesOf(history, row, seen, generated) {
   if (last && now !== null && now > last.at && last.state !== 'ended') blocks.push({ state: last.state, from: last.at, to: now });
   const drawn = blocks.filter((b) => ['needs_input', 'working', 'idle'].includes(b.state));
   if (!drawn.length || now === null) return null;
-  return { from: Math.min(...drawn.map((b) => b.from)), to: now, blocks: drawn, turns };
+  const from = Math.min(...drawn.map((b) => b.from));
+  return now - from < LEAST ? null : { from, to: now, blocks: drawn, turns };
 }
 
 const REPORT_LIMITS = 'A matching shape does not prove that the command succeeded. Missing hooks and unmatched commands look the same here. At most 1,000 reports are kept, 20 for a session, for 24 hours, and a restart clears them.';

@@ -1,5 +1,5 @@
 // What stands around every view: the header with its facts, the harness strip, the breadcrumb and the banners.
-import { useEffect, useRef, useState } from './hooks.js';
+import { useEffect, useMemo, useRef, useState } from './hooks.js';
 import { Boundary, T, html } from './part-base.js';
 import { Mono } from './part-badge.js';
 import { app } from './app-context.js';
@@ -80,14 +80,29 @@ function More({ extra }) {
     <p class="menu-end">${version ? `cargento ${version} · ` : ''}<a href="/assets/licenses.txt">Licences</a></p></div></details>`;
 }
 
+/** True while the window is as narrow as `query` says. */
+function useMedia(query) {
+  const [, again] = useState(null);
+  const list = useMemo(() => matchMedia(query), [query]);
+  useEffect(() => {
+    const hear = () => again({});
+    list.addEventListener('change', hear);
+    return () => list.removeEventListener('change', hear);
+  }, [list]);
+  return list.matches;
+}
+
 export function Header({ state, extra }) {
   const { board, route } = state;
+  // Where the header has no room for it, the notification control stands in the menu.
+  const narrow = useMedia('(max-width: 1023px)');
+  const notify = state.notify ? html`<${state.notify} board=${board} />` : null;
   return html`<header class="head"><div class="head-in"><a class="brand" href="#n=sessions" data-fk="brand">cargento</a><${Nav} route=${route} />
     <div class="head-end">${board ? html`<${Facts} board=${board} />` : null}
       ${board && board.blocks > 0 ? html`<a class="btn btn-need" href="#n=attention" role="button" data-act="blocks" data-fk="blocks" data-fallback="nav|attention">${board.blocks} reported ${board.blocks === 1 ? 'block' : 'blocks'}</a>` : null}
       ${board?.quietHours ? html`<span class="quiet-hours">quiet hours</span>` : null}
-      ${state.notify ? html`<${state.notify} board=${board} />` : null}
-      <${More} extra=${extra} /></div></div>${board?.payload.demo === true ? html`<p class="demo" data-notice="demo"><b>Demo.</b> Every session shown is invented; nothing of this machine is read.</p>` : null}</header>`;
+      ${narrow ? null : notify}
+      <${More} extra=${html`${extra}${narrow ? notify : null}`} /></div></div>${board?.payload.demo === true ? html`<p class="demo" data-notice="demo"><b>Demo.</b> Every session shown is invented; nothing of this machine is read.</p>` : null}</header>`;
 }
 
 function Chip({ harness, n }) {

@@ -19,6 +19,7 @@ pub const ASSETS: &[(&str, &[u8])] = &[
     ("context.js", include_bytes!("../../static/context.js")),
     ("cues.js", include_bytes!("../../static/cues.js")),
     ("deck.js", include_bytes!("../../static/deck.js")),
+    ("edges.js", include_bytes!("../../static/edges.js")),
     ("flow.js", include_bytes!("../../static/flow.js")),
     ("format.js", include_bytes!("../../static/format.js")),
     ("hold.js", include_bytes!("../../static/hold.js")),

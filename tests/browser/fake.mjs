@@ -109,7 +109,7 @@ export async function fake({ payload, token = 'abc123', port = 0 } = {}) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const scenes = await import('./payloads.mjs');
+  const scenes = { ...await import('./payloads.mjs'), ...await import('./scenes.mjs') };
   const scene = scenes[process.argv[2] ?? 'morning'];
   const handle = await fake({ payload: () => scene(Date.now() / 1000), port: Number(process.env.PORT ?? 4599) });
   console.log(handle.url);
