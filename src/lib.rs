@@ -28,6 +28,8 @@ pub mod env;
 pub mod forward;
 pub mod harness;
 pub mod http;
+pub mod keep;
+pub mod lanes;
 pub mod live;
 pub mod model;
 pub mod roots;

@@ -81,9 +81,22 @@ pub struct Top {
     pub browser_lane: bool,
     pub browser_lane_at: Option<f64>,
     pub tripwires: Value,
+    /// The local history, while it is on: written once for many collections.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history: Option<Written>,
     /// Members that are there only while their feature is on.
     #[serde(flatten)]
     pub more: Map<String, Value>,
+}
+
+/// A member already written as JSON, shared from collection to collection.
+#[derive(Clone, Debug)]
+pub struct Written(pub Arc<serde_json::value::RawValue>);
+
+impl Serialize for Written {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(out)
+    }
 }
 
 /// Sums over the rows (HTTP-046).
@@ -164,6 +177,7 @@ pub fn assemble(
         browser_lane: false,
         browser_lane_at: None,
         tripwires: serde_json::json!({"enabled": false, "error": "", "sources": [], "rules": []}),
+        history: None,
         more: Map::new(),
     };
     if !variant.all {

@@ -8,6 +8,6 @@ mod harnesses;
 mod row;
 mod sweep;
 
-pub use assemble::{Assembled, Lane, Sampled, Source, Top, Variant, assemble};
+pub use assemble::{Assembled, Lane, Sampled, Source, Top, Variant, Written, assemble};
 pub use harnesses::{HarnessStatus, facts};
-pub use row::{Annotation, CachedGoal, Delivery, Row};
+pub use row::{Annotation, CachedGoal, Delivery, Line, NONE_TYPED, Row};

@@ -107,6 +107,13 @@ pub struct Annotation {
 /// Why a session without words has none.
 pub const NONE_TYPED: &str = "nothing was typed for this session";
 
+impl Annotation {
+    /// The first outcome line that is not empty (ANN-100).
+    pub fn output(&self) -> &str {
+        self.lines.iter().find(|line| !line.text.is_empty()).map_or("", |line| line.text.as_str())
+    }
+}
+
 impl Default for Annotation {
     fn default() -> Self {
         Annotation {
@@ -155,8 +162,7 @@ impl Serialize for Annotation {
             map.serialize_entry(source, &line.source)?;
             map.serialize_entry(id, &line.source_id)?;
         }
-        let output = self.lines.iter().find(|l| !l.text.is_empty()).map_or("", |l| l.text.as_str());
-        map.serialize_entry("annotation_output", output)?;
+        map.serialize_entry("annotation_output", self.output())?;
         map.serialize_entry("annotation_output_why", &self.lines_why)?;
         map.serialize_entry("annotation_revision", &self.revision)?;
         map.serialize_entry("annotation_revision_count", &self.revision_count)?;

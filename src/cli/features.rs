@@ -1,6 +1,6 @@
 //! The features of a serving run, each plugged in where it has its say: readers, lanes of the board, routes.
 
-use super::Context;
+use super::{Context, say};
 use crate::board::{Lane, Row, Top, Variant};
 use crate::counters::Counters;
 use crate::demo::{self, Demo};
@@ -9,7 +9,17 @@ use crate::harness::registry;
 use crate::http::app::App;
 use crate::http::reply::Reply;
 use crate::http::route::Feature;
-use crate::live::events::{Ingress, NoEnds, Overlays, Tokens};
+use crate::keep::annotations::Annotations;
+use crate::keep::departures::Departures;
+use crate::keep::dismissals::Dismissals;
+use crate::keep::ends::StoredEnds;
+use crate::keep::history::History;
+use crate::keep::store::Tell;
+use crate::lanes::annotate::Typed;
+use crate::lanes::dismiss::Handled;
+use crate::lanes::history::Remembered;
+use crate::lanes::{annotate, dismiss};
+use crate::live::events::{Ingress, Overlays, Tokens};
 use crate::live::keeper::{Wake, Waker};
 use crate::live::publish::Publisher;
 use crate::live::scan::Make;
@@ -34,6 +44,9 @@ pub struct Parts {
     hooks: Arc<Hooks>,
     spacedock: bool,
     events: Option<Arc<Ingress>>,
+    kept: Kept,
+    counters: Arc<Counters>,
+    publisher: Arc<Publisher>,
     clock: Clock,
     /// Drops the snapshots and collects anew: something the board shows was changed.
     changed: Arc<dyn Fn() + Send + Sync>,
@@ -52,14 +65,18 @@ impl Parts {
         });
         let flags = Flags { observer_model: settings.observer_model_enabled(), unasked: settings.unasked_enabled() };
         let mut lanes: Vec<Arc<dyn Lane>> = vec![Arc::new(flags)];
+        let tell = Tell { say: Arc::new(say), counters: Arc::clone(&given.counters) };
+        let kept = Kept::new(context, &tell);
         let mut events = None;
         if settings.events_enabled() {
-            let overlays = Arc::new(Overlays::new(Arc::new(NoEnds), Arc::clone(&given.counters)));
+            let ends = Arc::new(StoredEnds::new(context.place.clone(), tell));
+            let overlays = Arc::new(Overlays::new(ends, Arc::clone(&given.counters)));
             lanes.push(Arc::clone(&overlays) as Arc<dyn Lane>);
             let (counters, clock) = (Arc::clone(&given.counters), given.clock.clone());
             let door = Ingress::new(overlays, Arc::new(Tokens::new()?), counters, clock, given.waker.clone());
             events = Some(Arc::new(door));
         }
+        lanes.extend(kept.lanes());
         let mut demo = None;
         if let Some(private) = &context.private {
             demo = Some(Demo::start(private.place().clone(), given.clock.clone())?);
@@ -71,6 +88,9 @@ impl Parts {
             hooks: Arc::new(Hooks::new(projects)),
             spacedock: !settings.no_spacedock,
             events,
+            kept,
+            counters: Arc::clone(&given.counters),
+            publisher: Arc::clone(&given.publisher),
             clock: given.clock.clone(),
             changed,
             _demo: demo,
@@ -101,12 +121,78 @@ impl Parts {
                 .on(Feature::Events, move |call| answer.answer(call))
                 .on(Feature::Overlays, move |_| listing.listing());
         }
+        app = self.kept_routes(app);
         let (hooks, clock, changed) = (Arc::clone(&self.hooks), self.clock.clone(), Arc::clone(&self.changed));
+        let handled = self.kept.dismiss.as_ref().map(|(_, lane)| Arc::clone(lane));
         app.on(Feature::Notify, move |call| {
-            let notified = hooks.notify(&call.object, clock(), |_, _| false);
+            let is_handled = |key: &str, mtime: f64| {
+                handled.as_ref().is_some_and(|lane| lane.is_handled(Key::Claude.as_str(), key, mtime))
+            };
+            let notified = hooks.notify(&call.object, clock(), is_handled);
             changed();
             Reply::json_bytes(200, notified.reply.as_json().as_bytes().to_vec())
         })
+    }
+}
+
+impl Parts {
+    /// The routes of the stores that the reader's clicks and words go to.
+    fn kept_routes(&self, mut app: App) -> App {
+        if let Some((store, _)) = &self.kept.dismiss {
+            let mark = dismiss::dismiss(Arc::clone(store), self.clock.clone(), Arc::clone(&self.changed));
+            let listing = dismiss::cleared(Arc::clone(store));
+            app = app.on(Feature::Dismiss, move |call| mark(call)).on(Feature::Cleared, move |call| listing(call));
+        }
+        if let Some(typed) = &self.kept.typed {
+            let publisher = Arc::clone(&self.publisher);
+            // A save goes on without a collection that fails: its words then open at the save.
+            let look: Arc<dyn Fn() + Send + Sync> = Arc::new(move || drop(publisher.get(false)));
+            let (counters, changed) = (Arc::clone(&self.counters), Arc::clone(&self.changed));
+            let save = annotate::annotate(Arc::clone(typed), counters, self.clock.clone(), look, changed);
+            let listing = annotate::annotations(Arc::clone(typed), self.clock.clone());
+            app = app.on(Feature::Annotate, move |call| save(call)).on(Feature::Annotations, move |call| listing(call));
+        }
+        app
+    }
+}
+
+/// The stores of this run with their lanes; what is switched off is neither read nor written.
+struct Kept {
+    dismiss: Option<(Arc<Dismissals>, Arc<Handled>)>,
+    typed: Option<Arc<Typed>>,
+    history: Option<Arc<History>>,
+}
+
+impl Kept {
+    fn new(context: &Context, tell: &Tell) -> Kept {
+        let settings = &context.settings;
+        let place = || context.place.clone();
+        let dismiss = (!settings.no_dismiss).then(|| {
+            let store = Arc::new(Dismissals::new(place(), tell.clone()));
+            (Arc::clone(&store), Arc::new(Handled::new(store)))
+        });
+        let typed = (!settings.no_annotations).then(|| {
+            let words = Arc::new(Annotations::new(place(), tell.clone()));
+            Arc::new(Typed::new(words, Arc::new(Departures::new(place(), tell.clone()))))
+        });
+        let (retention, most) = (settings.history_retention_sec(), settings.history_max_bytes);
+        let history = (!settings.no_history).then(|| Arc::new(History::new(place(), tell.clone(), retention, most)));
+        Kept { dismiss, typed, history }
+    }
+
+    /// Words before history, which records them.
+    fn lanes(&self) -> Vec<Arc<dyn Lane>> {
+        let mut lanes: Vec<Arc<dyn Lane>> = Vec::new();
+        if let Some((_, handled)) = &self.dismiss {
+            lanes.push(Arc::clone(handled) as Arc<dyn Lane>);
+        }
+        if let Some(typed) = &self.typed {
+            lanes.push(Arc::clone(typed) as Arc<dyn Lane>);
+        }
+        if let Some(history) = &self.history {
+            lanes.push(Arc::new(Remembered(Arc::clone(history))));
+        }
+        lanes
     }
 }
 

@@ -4,7 +4,7 @@
 //!
 //! - [`read`] and [`sqlite`]: what others wrote, bounded, no link followed, read-only
 //! - [`watch`]: notice of what moved
-//! - [`write`]: our own files, owner only, whole or not at all
+//! - [`write`]: our own files, owner only, whole or not at all; [`folder`]: one writer at a time, renames that last
 //! - [`process`]: one bounded child, and whether a process is alive
 //! - [`loopback`]: the client to our own port
 //! - [`bind`] and [`listen`]: the one listener, and whether a port is free
@@ -14,6 +14,7 @@
 
 pub mod bind;
 pub mod daemon;
+pub mod folder;
 pub mod invent;
 pub mod listen;
 pub mod localtime;

@@ -3,19 +3,16 @@
 //! It works on the files, whatever the switches say, and is refused whole while a dashboard answers on the port: that
 //! one would write the first two back.
 
-mod discard;
-
 use super::health::{Health, probe};
 use super::{Context, FAILED, OK, say};
-use crate::config::{ANNOTATION_LOCK_WAIT_SEC, ANNOTATION_READ_CAP_BYTES};
-use crate::surface::write::{LockError, Place};
+use crate::counters::Counters;
+use crate::keep::annotations::{Annotations, Swept};
+use crate::keep::store::Tell;
+use crate::keep::{ends, history};
+use crate::surface::write::Place;
 use std::io;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
 
-const HISTORY: &str = "cargento-history.json";
-const ENDS: &str = "cargento-ends.json";
-const ANNOTATIONS: &str = "cargento-annotations.json";
-const ANNOTATIONS_LOCK: &str = "cargento-annotations.json.lock";
 const COPIED: &str = "cargento-copied-corrections.json";
 const PERMISSION: &str = "cargento-reading-permission.sqlite3";
 
@@ -31,9 +28,9 @@ pub(super) fn forget(context: &Context) -> u8 {
         return FAILED;
     }
     let place = &context.place;
-    say(&deleted("local history", place.remove(HISTORY)));
-    say(&deleted("session-end store", place.remove(ENDS)));
-    say(&swept(sweep_discards(place)));
+    say(&deleted("local history", history::forget(place)));
+    say(&deleted("session-end store", ends::forget(place)));
+    say(&swept(place));
     // This build writes no such store; one that another build left in this home is a memory all the same.
     say(&deleted("copied-correction store", place.remove(COPIED)));
     let (line, code) = permission(place);
@@ -49,60 +46,23 @@ fn deleted(what: &str, outcome: io::Result<bool>) -> String {
     }
 }
 
-/// What became of the discard records.
-#[derive(Debug)]
-enum Swept {
-    Removed(usize),
-    Nothing,
-    NotWritable(String),
-    /// The file is not a store; it stays as it is.
-    Unreadable,
-}
-
-fn swept(outcome: Swept) -> String {
-    match outcome {
+/// Takes the discard records out under the store's own lock, and says what became of them (ANN-121).
+fn swept(place: &Place) -> String {
+    let why = Arc::new(Mutex::new(String::new()));
+    let heard = Arc::clone(&why);
+    let keep = move |line: &str| line.clone_into(&mut heard.lock().unwrap_or_else(PoisonError::into_inner));
+    let tell = Tell { say: Arc::new(keep), counters: Arc::new(Counters::new()) };
+    match Annotations::new(place.clone(), tell).sweep() {
         Swept::Removed(1) => "1 discard record was removed from the annotation store".into(),
         Swept::Removed(n) => format!("{n} discard records were removed from the annotation store"),
         Swept::Nothing => "no discard records were there".into(),
-        Swept::NotWritable(error) => {
-            format!("the discard records stay: the annotation store could not be written: {error}")
+        Swept::NotWritable => {
+            format!("the discard records stay: {}", why.lock().unwrap_or_else(PoisonError::into_inner))
         }
-        Swept::Unreadable => {
+        Swept::Untrusted => {
             "the discard records stay: the annotation store cannot be read, and it was not changed".into()
         }
     }
-}
-
-/// Removes discard records under the store's own lock (ANN-121). A store that is not there, or holds none, gets no lock
-/// file.
-fn sweep_discards(place: &Place) -> Swept {
-    let read = || match place.read(ANNOTATIONS, ANNOTATION_READ_CAP_BYTES) {
-        Ok(None) => Ok(None),
-        Ok(Some(bytes)) => discard::sweep(&bytes).map_err(|discard::Untrusted| Swept::Unreadable),
-        Err(_) => Err(Swept::Unreadable),
-    };
-    match read() {
-        Err(outcome) => return outcome,
-        Ok(None) => return Swept::Nothing,
-        Ok(Some(_)) => {}
-    }
-    let lock = match place.lock(ANNOTATIONS_LOCK, Duration::from_secs_f64(ANNOTATION_LOCK_WAIT_SEC)) {
-        Ok(lock) => Some(lock),
-        // Nobody else can lock there either.
-        Err(LockError::Unsupported) => None,
-        Err(LockError::Busy) => return Swept::NotWritable("another process holds its lock".into()),
-        Err(LockError::Create(error) | LockError::Open(error)) => return Swept::NotWritable(error.to_string()),
-    };
-    let outcome = match read() {
-        Err(outcome) => outcome,
-        Ok(None) => Swept::Nothing,
-        Ok(Some((bytes, removed))) => match place.replace(ANNOTATIONS, &bytes) {
-            Ok(()) => Swept::Removed(removed),
-            Err(error) => Swept::NotWritable(error.to_string()),
-        },
-    };
-    drop(lock);
-    outcome
 }
 
 /// Revokes the permission for readings and keeps the unexpired spend timestamps, so that forgetting buys no readings.
@@ -122,6 +82,7 @@ mod tests {
     use super::*;
     use crate::surface::write::Temporary;
 
+    const ANNOTATIONS: &str = crate::keep::annotations::FILE;
     const STORE: &str = r#"{"v": 2, "entries": [
         {"harness":"claude","sid":"kept","revisions":[{"n":1,"at":1790000000.25,"goal":"Ship it","lines":[]}]},
         {"harness":"codex","sid":"gone","revisions":[],"discarded":1790001000.0,"discarded_revision":2}]}"#;
@@ -138,34 +99,20 @@ mod tests {
     }
 
     #[test]
-    fn ann_121_discard_records_go_and_words_stay() {
+    fn ann_121_the_four_things_it_may_say() {
         let home = scratch();
         let place = home.place();
+        assert!(swept(place).starts_with("no discard records") && names(place).is_empty());
         place.replace(ANNOTATIONS, STORE.as_bytes()).unwrap();
-        assert!(matches!(sweep_discards(place), Swept::Removed(1)));
-        let text = String::from_utf8(place.read(ANNOTATIONS, 9999).unwrap().unwrap()).unwrap();
-        assert!(text.contains(
-            r#"{"harness":"claude","sid":"kept","revisions":[{"n":1,"at":1790000000.25,"goal":"Ship it","lines":[]}]}"#
-        ));
-        assert!(!text.contains("gone"));
-        assert!(matches!(sweep_discards(place), Swept::Nothing));
-    }
-
-    #[test]
-    fn ann_121_what_cannot_be_read_or_written_stays() {
-        let home = scratch();
-        let place = home.place();
-        assert!(matches!(sweep_discards(place), Swept::Nothing));
-        assert!(names(place).is_empty(), "no lock file for an absent store");
-        assert!(matches!(sweep_discards(&Place::state(&place.path("none"))), Swept::Nothing));
+        std::fs::create_dir(place.path("cargento-annotations.json.lock")).unwrap();
+        let line = swept(place);
+        assert!(line.starts_with("the discard records stay: could not write") && !line.contains('\n'), "{line}");
+        std::fs::remove_dir(place.path("cargento-annotations.json.lock")).unwrap();
+        assert!(swept(place).starts_with("1 discard record was removed"));
+        assert!(swept(place).starts_with("no discard records"));
         place.replace(ANNOTATIONS, b"{broken").unwrap();
-        assert!(matches!(sweep_discards(place), Swept::Unreadable));
+        assert!(swept(place).contains("cannot be read"));
         assert_eq!(place.read(ANNOTATIONS, 99).unwrap().unwrap(), b"{broken");
-        assert_eq!(names(place), [ANNOTATIONS]);
-        place.replace(ANNOTATIONS, STORE.as_bytes()).unwrap();
-        std::fs::create_dir(place.path(ANNOTATIONS_LOCK)).unwrap();
-        assert!(matches!(sweep_discards(place), Swept::NotWritable(_)));
-        assert_eq!(place.read(ANNOTATIONS, 9999).unwrap().unwrap(), STORE.as_bytes());
     }
 
     #[test]

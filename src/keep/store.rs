@@ -1,0 +1,495 @@
+//! The one mechanism behind every store of ours: bounded no-follow read, schema check, caps, eviction, a policy for a
+//! file that cannot be trusted, owner-only atomic write, and a re-read whenever another process wrote.
+//!
+//! A store is shared by every instance on its home. A change is decided against the file as it stands under the lock,
+//! never against a copy; what could not be written is laid over whatever is read later, for this run. What cannot be
+//! read is not written over, unless the format says that a discarded file may be (and then the reset is published).
+//! Nothing here collects, waits for a reader, or knows what the bytes mean.
+
+use super::turn::Turn;
+use crate::counters::Counters;
+use crate::surface::folder;
+use crate::surface::read::{self, Kind, Stamp};
+use crate::surface::write::{Lock, LockError, Place};
+use sha2::{Digest as _, Sha256};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// A file stamped this recently may have changed again under the same stamp, so it is read again, seconds.
+const UNSETTLED_SEC: f64 = 2.0;
+/// Changes that could not be written, kept for this run; beyond them the oldest goes (TRUST-063).
+const PENDING_MAX: usize = 1024;
+
+/// Where a store says what went wrong.
+#[derive(Clone)]
+pub struct Tell {
+    /// Prints one diagnostic line.
+    pub say: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Counts refusals and failed writes.
+    pub counters: Arc<Counters>,
+}
+
+/// What holds other processes off during a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guard {
+    /// The directory's own lock, best effort.
+    Folder,
+    /// A lock file of this name; without it nothing is written (ANN-005).
+    File(&'static str),
+}
+
+/// What a write does to a file whose content is not a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnBroken {
+    /// Leaves it: nothing is written while it stands.
+    Leave,
+    /// Writes over it: the reset was published.
+    Discard,
+    /// Moves it to this name first.
+    Aside(&'static str),
+}
+
+/// What applying a change came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applied {
+    /// The value is different now.
+    Changed,
+    /// It said so already.
+    Same,
+    /// The change was made for a value that is gone; it is dropped.
+    Stale,
+}
+
+/// The kept entries do not fit the file even when everything that may go is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLarge;
+
+/// The format of one store: its one owner.
+pub trait Format: Send + Sync + 'static {
+    /// What the file says.
+    type Value: Clone + Default + Send + Sync;
+    /// One change of it, decided and ready to be made.
+    type Change: Clone + Send;
+    /// The file below the state directory.
+    const FILE: &'static str;
+    /// Its name in messages, and the member of the counter family `write.failed`.
+    const NAME: &'static str;
+    /// How other processes are held off.
+    const GUARD: Guard = Guard::Folder;
+    /// What a write does to a file that is not a store.
+    const ON_BROKEN: OnBroken;
+    /// Whether a file that vanished takes along what was not yet written (HIST-012).
+    const FORGETS: bool = false;
+
+    /// Longest file read and written, bytes.
+    fn cap(&self) -> usize;
+    /// Reads a file; the error names the reset.
+    fn parse(&self, bytes: &[u8]) -> Result<Self::Value, &'static str>;
+    /// Makes a change.
+    fn apply(&self, value: &mut Self::Value, change: &Self::Change) -> Applied;
+    /// Drops what is beyond the caps, never what `change` is about, and writes the rest down.
+    fn render(&self, value: &mut Self::Value, change: Option<&Self::Change>) -> Result<Vec<u8>, TooLarge>;
+}
+
+/// Why a change is not on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The file is there and cannot be read whole; it was left alone.
+    Untrusted,
+    /// Another writer held the lock for all of the wait, or the lock cannot be had by this user.
+    Locked,
+    /// The write failed, or the home cannot be made.
+    Write,
+    /// It does not fit even alone.
+    TooLarge,
+}
+
+/// What a change came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Saved {
+    /// Nothing had to be written: the file says so already.
+    Nothing,
+    /// It is on disk.
+    Written,
+    /// It is not on disk; `held` tells whether it holds for this run.
+    Not { why: Why, held: bool },
+}
+
+impl Saved {
+    /// Whether what was asked for is on disk.
+    pub fn persisted(&self) -> bool {
+        !matches!(self, Saved::Not { .. })
+    }
+}
+
+/// How much of a file there is to rely on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// Read whole, or not there.
+    Sound,
+    /// Its content is not a store; the reset reason.
+    Broken(&'static str),
+    /// It could not be read: no permission, no regular file, a failing disk.
+    Unreadable,
+}
+
+enum Read<V> {
+    Absent,
+    Whole(V, [u8; 32]),
+    /// The same bytes as last time.
+    Same,
+    Broken(&'static str),
+    Failed(io::Error),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    Absent,
+    File { stamp: Stamp, settled: bool },
+    Odd,
+}
+
+struct Memory<F: Format> {
+    /// What was read, with `pending` laid over it.
+    value: Arc<F::Value>,
+    pending: Vec<F::Change>,
+    seen: Option<Seen>,
+    health: Health,
+    reset: Option<&'static str>,
+    /// Commits and holds of this process, to drop a read that began before one (ANN-007).
+    moves: u64,
+    digest: Option<[u8; 32]>,
+    /// The failure last said, until a write succeeds.
+    said: Option<String>,
+}
+
+/// One store of ours.
+pub struct Store<F: Format> {
+    format: F,
+    place: Place,
+    tell: Tell,
+    /// Longest wait for both locks together.
+    wait: Duration,
+    memory: Mutex<Memory<F>>,
+    turn: Turn,
+    lockless: AtomicBool,
+}
+
+impl<F: Format> Store<F> {
+    /// A store of a home; nothing is read yet. `wait` bounds the wait for other writers.
+    pub fn new(format: F, place: Place, tell: Tell, wait: Duration) -> Self {
+        let memory = Memory {
+            value: Arc::default(),
+            pending: Vec::new(),
+            seen: None,
+            health: Health::Sound,
+            reset: None,
+            moves: 0,
+            digest: None,
+            said: None,
+        };
+        let (memory, turn) = (Mutex::new(memory), Turn::default());
+        Self { format, place, tell, wait, memory, turn, lockless: AtomicBool::new(false) }
+    }
+
+    /// What is known, read for the first time if it was not yet; otherwise no file is touched.
+    pub fn value(&self) -> Arc<F::Value> {
+        if self.memory().seen.is_none() {
+            self.refresh();
+        }
+        self.memory().value.clone()
+    }
+
+    /// How the file was found last.
+    pub fn health(&self) -> Health {
+        self.memory().health
+    }
+
+    /// Why a stored file was discarded in this run, if one was; never taken back.
+    pub fn reset(&self) -> Option<&'static str> {
+        self.memory().reset
+    }
+
+    /// What tells two contents apart, held changes included; equal while nothing changed (ANN-093).
+    pub fn mark(&self) -> Vec<u8> {
+        let memory = self.memory();
+        let held = if memory.pending.is_empty() { 0 } else { memory.moves };
+        let seen = match (memory.health, memory.seen) {
+            (Health::Sound, _) => String::new(),
+            (health, seen) => format!("{health:?}{seen:?}"),
+        };
+        [memory.digest.map_or_else(Vec::new, Vec::from), held.to_be_bytes().to_vec(), seen.into_bytes()].concat()
+    }
+
+    /// Reads the file again when it is not the one that was read last. Waits for no writer.
+    pub fn refresh(&self) {
+        let (moves, before, digest) = {
+            let memory = self.memory();
+            (memory.moves, memory.seen, memory.digest)
+        };
+        let seen = self.look();
+        if before.is_some_and(|before| before == seen && !matches!(seen, Seen::File { settled: false, .. })) {
+            return;
+        }
+        let read = self.read(digest);
+        let mut memory = self.memory();
+        if memory.moves == moves {
+            self.install(&mut memory, seen, read);
+        }
+    }
+
+    /// Decides a change against the file as it stands and makes it. `decide` is asked once without the lock, so that
+    /// what changes nothing neither waits nor leaves a trace, and again under it; it returns the change, if there is
+    /// one, and its own answer.
+    pub fn update<R>(&self, decide: impl Fn(&F::Value) -> (Option<F::Change>, R)) -> (Saved, R) {
+        self.refresh();
+        let (value, health, owed) = {
+            let memory = self.memory();
+            (memory.value.clone(), memory.health, !memory.pending.is_empty())
+        };
+        let (change, answer) = decide(&value);
+        if change.is_none() && !owed {
+            return (Saved::Nothing, answer);
+        }
+        if !Self::may_write(health) {
+            return (self.hold(change, Why::Untrusted), answer);
+        }
+        let deadline = Instant::now() + self.wait;
+        let Some(_turn) = self.turn.take(deadline) else {
+            self.complain("another save is taking all the time there is");
+            return (self.hold(change, Why::Locked), answer);
+        };
+        match self.lock(deadline) {
+            Ok(_lock) => self.write(&decide),
+            Err(why) => (self.hold(change, why), answer),
+        }
+    }
+
+    /// Whether something waits to be written with the next change.
+    pub fn owes(&self) -> bool {
+        !self.memory().pending.is_empty()
+    }
+
+    /// The path, for messages.
+    pub fn path(&self) -> String {
+        self.place.path(F::FILE).display().to_string()
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory<F>> {
+        // What it guards is replaced whole, so a panicked thread leaves it sound.
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn may_write(health: Health) -> bool {
+        match health {
+            Health::Sound => true,
+            Health::Broken(_) => F::ON_BROKEN != OnBroken::Leave,
+            Health::Unreadable => false,
+        }
+    }
+
+    fn look(&self) -> Seen {
+        match read::look(&self.place.path(F::FILE)) {
+            Ok(entry) if entry.kind == Kind::File => {
+                let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
+                Seen::File { stamp: entry.stamp, settled: now - entry.stamp.mtime() > UNSETTLED_SEC }
+            }
+            Ok(_) => Seen::Odd,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                Seen::Absent
+            }
+            Err(_) => Seen::Odd,
+        }
+    }
+
+    fn read(&self, known: Option<[u8; 32]>) -> Read<F::Value> {
+        match self.place.read(F::FILE, self.format.cap()) {
+            Ok(None) => Read::Absent,
+            Ok(Some(bytes)) => {
+                let digest = Sha256::digest(&bytes).into();
+                if known == Some(digest) {
+                    return Read::Same;
+                }
+                match self.format.parse(&bytes) {
+                    Ok(value) => Read::Whole(value, digest),
+                    Err(reason) => Read::Broken(reason),
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Read::Broken("unreadable"),
+            Err(error) => Read::Failed(error),
+        }
+    }
+
+    /// Takes over what was read, with what is held for this run laid over it.
+    fn install(&self, memory: &mut Memory<F>, seen: Seen, read: Read<F::Value>) {
+        if F::FORGETS && matches!(read, Read::Absent) && matches!(memory.seen, Some(Seen::File { .. })) {
+            memory.pending.clear();
+        }
+        let mut value = match read {
+            Read::Same => {
+                memory.seen = Some(seen);
+                return;
+            }
+            // It says nothing about the file: what was known stands, and the next look reads again.
+            Read::Failed(error) if folder::is_passing(&error) && memory.seen.is_some() => return,
+            Read::Whole(value, digest) => {
+                (memory.health, memory.digest) = (Health::Sound, Some(digest));
+                value
+            }
+            Read::Absent => {
+                (memory.health, memory.digest) = (Health::Sound, None);
+                F::Value::default()
+            }
+            Read::Broken(reason) => {
+                (memory.health, memory.digest) = (Health::Broken(reason), None);
+                memory.reset.get_or_insert(reason);
+                F::Value::default()
+            }
+            Read::Failed(_) => {
+                (memory.health, memory.digest) = (Health::Unreadable, None);
+                memory.reset.get_or_insert("unreadable");
+                F::Value::default()
+            }
+        };
+        memory.seen = Some(seen);
+        memory.pending.retain(|change| self.format.apply(&mut value, change) != Applied::Stale);
+        memory.value = Arc::new(value);
+    }
+
+    /// Keeps a change that could not be written for this run, where the reason allows it.
+    fn hold(&self, change: Option<F::Change>, why: Why) -> Saved {
+        let held = match why {
+            // Typed words are answered for one by one; a mark always holds for the run (DIS-021, ANN-046).
+            Why::Untrusted | Why::Locked => F::GUARD == Guard::Folder,
+            Why::Write => true,
+            Why::TooLarge => false,
+        };
+        if let Some(change) = change.filter(|_| held) {
+            let mut memory = self.memory();
+            let mut value = (*memory.value).clone();
+            self.format.apply(&mut value, &change);
+            // Brought within its caps; the bytes are not needed.
+            let _ = self.format.render(&mut value, Some(&change));
+            memory.value = Arc::new(value);
+            if memory.pending.len() >= PENDING_MAX {
+                memory.pending.remove(0);
+            }
+            memory.pending.push(change);
+            memory.moves += 1;
+        }
+        match why {
+            Why::Untrusted => self.complain("it cannot be read whole, so it was left alone; move or repair it"),
+            Why::Write => self.tell.counters.bump_in("write.failed", F::NAME),
+            Why::Locked | Why::TooLarge => {}
+        }
+        Saved::Not { why, held }
+    }
+
+    /// The lock against other processes.
+    fn lock(&self, deadline: Instant) -> Result<Guarded, Why> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let Guard::File(name) = F::GUARD else {
+            if let Err(error) = self.place.ensure() {
+                self.complain(&error.to_string());
+                return Err(Why::Write);
+            }
+            return Ok(Guarded { _folder: folder::turn(self.place.root(), left), _file: None });
+        };
+        match self.place.lock(name, left) {
+            Ok(lock) => Ok(Guarded { _folder: None, _file: Some(lock) }),
+            Err(LockError::Unsupported) => {
+                if !self.lockless.swap(true, Ordering::Relaxed) {
+                    (self.tell.say)(&format!(
+                        "the file system of {} has no locks: saves from another instance on this home may overwrite \
+                         each other",
+                        self.path()
+                    ));
+                }
+                Ok(Guarded { _folder: None, _file: None })
+            }
+            Err(LockError::Busy) => {
+                self.complain("another process holds its lock");
+                Err(Why::Locked)
+            }
+            Err(LockError::Create(error)) => {
+                self.complain(&error.to_string());
+                Err(Why::Write)
+            }
+            Err(LockError::Open(error)) => {
+                self.complain(&format!("its lock file: {error}"));
+                // A lock that is there and not ours to take; without one the home itself cannot be written.
+                let there = read::look(&self.place.path(name)).is_ok();
+                let full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::ReadOnlyFilesystem);
+                Err(if there && !full { Why::Locked } else { Why::Write })
+            }
+        }
+    }
+
+    /// The second half of an update, under both locks.
+    fn write<R>(&self, decide: &impl Fn(&F::Value) -> (Option<F::Change>, R)) -> (Saved, R) {
+        let seen = self.look();
+        let read = self.read(None);
+        let aside = match (&read, F::ON_BROKEN) {
+            (Read::Broken(_), OnBroken::Aside(name)) => Some(name),
+            _ => None,
+        };
+        let (mut value, health) = {
+            let mut memory = self.memory();
+            let passing = matches!(&read, Read::Failed(error) if folder::is_passing(error));
+            self.install(&mut memory, seen, read);
+            ((*memory.value).clone(), if passing { Health::Unreadable } else { memory.health })
+        };
+        let (change, answer) = decide(&value);
+        if !Self::may_write(health) {
+            return (self.hold(change, Why::Untrusted), answer);
+        }
+        let changed = change.as_ref().is_some_and(|change| self.format.apply(&mut value, change) == Applied::Changed);
+        if !changed && self.memory().pending.is_empty() {
+            return (Saved::Nothing, answer);
+        }
+        let Ok(bytes) = self.format.render(&mut value, change.as_ref()) else {
+            self.complain("what is to be saved does not fit it");
+            return (self.hold(change, Why::TooLarge), answer);
+        };
+        let moved = aside.map_or(Ok(()), |name| self.place.rename(F::FILE, name));
+        if let Err(error) = moved.and_then(|()| self.place.replace(F::FILE, &bytes)) {
+            self.complain(&error.to_string());
+            return (self.hold(change, Why::Write), answer);
+        }
+        folder::settle(self.place.root());
+        let seen = self.look();
+        let mut memory = self.memory();
+        memory.value = Arc::new(value);
+        memory.pending.clear();
+        memory.seen = Some(seen);
+        memory.health = Health::Sound;
+        memory.digest = Some(Sha256::digest(&bytes).into());
+        memory.moves += 1;
+        memory.said = None;
+        (Saved::Written, answer)
+    }
+
+    /// Says why nothing was written, once until a write succeeds or another reason comes up.
+    fn complain(&self, why: &str) {
+        let line = format!("could not write {}: {why}", self.path());
+        let mut memory = self.memory();
+        if memory.said.as_deref() != Some(&line) {
+            memory.said = Some(line.clone());
+            drop(memory);
+            (self.tell.say)(&line);
+        }
+    }
+}
+
+/// The lock of one write, released with it.
+struct Guarded {
+    _folder: Option<folder::Turn>,
+    _file: Option<Lock>,
+}
+
+/// Removes a store's file; `false` when it was not there.
+pub fn remove<F: Format>(place: &Place) -> io::Result<bool> {
+    place.remove(F::FILE)
+}
