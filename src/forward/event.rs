@@ -32,7 +32,7 @@ fn build(harness: &str, payload: &Map<String, Value>, env: &Env) -> Option<Envel
 }
 
 /// The event of a harness's own name for it (HOOK-031, HOOK-032).
-fn mapped(harness: &str, native: &str) -> Option<&'static str> {
+pub(super) fn mapped(harness: &str, native: &str) -> Option<&'static str> {
     let claude_or_codex = matches!(harness, "claude" | "codex");
     let all = matches!(harness, "claude" | "codex" | "gemini" | "droid");
     Some(match native {

@@ -7,6 +7,7 @@
 mod agy;
 mod event;
 mod notify;
+pub mod plugin;
 mod statusline;
 mod terminal;
 

@@ -1,0 +1,12 @@
+#!/usr/bin/env python3
+"""`statusline_hook.py [PORT]` is `cargento statusline-hook [PORT]`."""
+
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from _cargento import act  # noqa: E402
+
+act("statusline-hook", answer="\n")
