@@ -5,6 +5,7 @@ use super::packed;
 use super::rollout::Fault;
 use crate::config::{FIRST_LINE_JSON_CAP_BYTES, MAX_CACHE_ENTRIES, SUBAGENT_NAME_CAP_CHARS};
 use crate::harness::line::{self, Field};
+use crate::model::time::fresh;
 use crate::surface::read::{ReadError, Reader, Stamp};
 use crate::text::{json, safe, safe_text};
 use serde::Deserialize;
@@ -18,6 +19,8 @@ const ID_BYTES: usize = 200;
 const PATH_BYTES: usize = 4096;
 /// Characters of an id at the end of a file's stem.
 const STEM_ID_CHARS: usize = 36;
+/// A file without a whole line 1 is left alone this long after it was written to, seconds.
+const BEGUN_SEC: f64 = 3.0;
 /// Bytes read at first for a line 1; it is read on only when that was not enough.
 const FIRST_READ: usize = 16 * 1024;
 
@@ -181,26 +184,32 @@ fn spawned_by(subagent: Field<'_>) -> Option<String> {
     id(spawn.parent_thread_id)
 }
 
-/// The first line of a rollout: none when it is cut by the cap or by the end of a file that is still being written.
-pub fn first_line(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
+/// The first line of a rollout.
+enum First {
+    Whole(Vec<u8>),
+    /// The file ends before the line does: its writer is perhaps not done with it.
+    Begun(Vec<u8>),
+    /// Cut by the cap.
+    TooLong,
+}
+
+fn first_line(path: &Path) -> Result<First, ReadError> {
     let mut reader = Reader::open(path)?;
     let mut held = Vec::new();
-    loop {
+    for want in [FIRST_READ, FIRST_LINE_JSON_CAP_BYTES] {
         let from = held.len();
-        let want = if from == 0 { FIRST_READ } else { FIRST_LINE_JSON_CAP_BYTES };
         held.resize(want, 0);
         let got = reader.read_at(from as u64, held.get_mut(from..).unwrap_or_default())?;
         held.truncate(from + got);
         if let Some(end) = held.get(from..).and_then(|fresh| memchr::memchr(b'\n', fresh)) {
             held.truncate(from + end);
-            return Ok(Some(held));
+            return Ok(First::Whole(held));
         }
-        let over = from + got < want;
-        if over || want >= FIRST_LINE_JSON_CAP_BYTES {
-            // A line without its end is whole only where the file ends, too.
-            return Ok(over.then_some(held));
+        if from + got < want {
+            return Ok(First::Begun(held));
         }
     }
+    Ok(First::TooLong)
 }
 
 /// The headers read so far, by file and by the ids in them.
@@ -254,14 +263,21 @@ impl Headers {
         }
         let line = if packed {
             self.packed_left -= 1;
-            packed::first_line(path)
+            packed::first_line(path).map(|line| line.map_or(First::TooLong, First::Whole))
         } else {
             first_line(path)
         };
         let before = self.forget(path);
         match line {
             Ok(line) => {
-                let read = line.and_then(|line| Meta::read(&line, path));
+                let read = match &line {
+                    First::Whole(line) | First::Begun(line) => Meta::read(line, path),
+                    First::TooLong => None,
+                };
+                // A child's rollout would be a session for the moment its first line takes to be written.
+                if read.is_none() && matches!(line, First::Begun(_)) && fresh(stamp.mtime(), BEGUN_SEC, now) {
+                    return Whose::Nobody;
+                }
                 let settled = read.is_some() || packed;
                 let meta = Arc::new(read.unwrap_or_else(|| Meta::of_name(path)));
                 self.keep(path, Entry { stamp, settled, meta: Arc::clone(&meta), fault: None });

@@ -184,6 +184,10 @@ impl Desk<'_> {
             Some(rollout) => rollout,
             None => self.shelf.entry(path.to_path_buf()).or_default(),
         };
+        if rollout.wanted_in == self.pass && rollout.depth() >= depth {
+            // Brought up in this pass already.
+            return;
+        }
         rollout.wanted_in = self.pass;
         if rollout.bring(path, stamp, depth, self.now, &mut self.budget) {
             self.headers.doubt(path);

@@ -76,9 +76,16 @@ pub struct Rollout {
 
 impl Default for Rollout {
     fn default() -> Self {
+        Rollout::new(Depth::Tail)
+    }
+}
+
+impl Rollout {
+    /// A rollout of which nothing is read yet.
+    pub(super) fn new(depth: Depth) -> Rollout {
         Rollout {
             tail: Tail::default(),
-            depth: Depth::Tail,
+            depth,
             prior: Prior::default(),
             facts: Facts::new(false),
             fault: None,
@@ -118,12 +125,20 @@ impl Rollout {
         let most = if self.tail.stamp().is_some() { CODEX_WALK_ON_BYTES } else { CODEX_WALK_BYTES };
         let share = (*budget).min(most);
         let mut left = share;
-        let advance = self.fold(path, stamp, now, &mut left);
+        let advance = self.fold(path, stamp, self.depth.bytes(), now, &mut left);
         *budget -= share - left;
         advance
     }
 
-    fn fold(&mut self, path: &Path, stamp: Stamp, now: f64, budget: &mut u64) -> Result<Advance, ReadError> {
+    /// Takes what is new; a file met for the first time is read from `cold` bytes before its end.
+    pub(super) fn fold(
+        &mut self,
+        path: &Path,
+        stamp: Stamp,
+        cold: u64,
+        now: f64,
+        budget: &mut u64,
+    ) -> Result<Advance, ReadError> {
         let mut reading = Folding {
             path,
             now,
@@ -133,7 +148,7 @@ impl Rollout {
             facts: &mut self.facts,
             prior: &mut self.prior,
         };
-        let advance = self.tail.advance(path, stamp, self.depth.bytes(), &mut reading)?;
+        let advance = self.tail.advance(path, stamp, cold, &mut reading)?;
         if reading.entering {
             reading.enter(self.tail.position());
         }
@@ -142,6 +157,11 @@ impl Rollout {
             self.prior.go_on(path, budget, &mut self.facts)?;
         }
         Ok(advance)
+    }
+
+    /// How deep it is read.
+    pub fn depth(&self) -> Depth {
+        self.depth
     }
 
     /// Whether anything of it could ever be read.

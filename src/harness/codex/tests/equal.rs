@@ -1,6 +1,8 @@
 //! However a rollout arrives, it reads the same; whatever its bytes, it reads.
 
 use super::*;
+use crate::harness::codex::rollout::{Depth, Rollout};
+use crate::surface::read;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -81,6 +83,28 @@ proptest! {
         prop_assert_eq!(row.evidence.turn_start, cold.evidence.turn_start);
         prop_assert_eq!(row.evidence.turn_durations, cold.evidence.turn_durations);
         prop_assert_eq!(row.evidence.recorded_stop, cold.evidence.recorded_stop);
+    }
+
+    #[test]
+    fn turn_006_codex_024_034_037_a_scan_begun_anywhere_finds_what_lies_before(
+        kinds in proptest::collection::vec((0..18u8, 2..17u16), 0..40), cold in any::<prop::sample::Index>(), cut in any::<prop::sample::Index>(),
+    ) {
+        let text = story(&kinds);
+        let store = Store::new();
+        let path = store.path("2026/09/20", ROOT);
+        let cut = cut.index(text.len() + 1);
+        let (mut whole, mut partly) = (Rollout::new(Depth::Whole), Rollout::new(Depth::Whole));
+        write(&path, &text[..cut], NOW);
+        let stamp = |path| read::look(path).unwrap().stamp;
+        partly.fold(&path, stamp(&path), cold.index(cut + 1) as u64, NOW, &mut u64::MAX.clone()).unwrap();
+        append(&path, &text.as_bytes()[cut..], NOW);
+        partly.fold(&path, stamp(&path), 0, NOW, &mut u64::MAX.clone()).unwrap();
+        whole.fold(&path, stamp(&path), u64::MAX, NOW, &mut u64::MAX.clone()).unwrap();
+        prop_assert_eq!(partly.intent(), whole.intent());
+        prop_assert_eq!((partly.model(), partly.plan()), (whole.model(), whole.plan()));
+        prop_assert_eq!(partly.facts.turn_start(), whole.facts.turn_start());
+        let both = (&partly.facts.first, &whole.facts.first);
+        prop_assert!(both.0 == both.1 || both.0.is_none(), "{:?}", both);
     }
 
     #[test]

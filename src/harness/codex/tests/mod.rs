@@ -1,6 +1,7 @@
 //! Rollouts written into a scratch store and read back through the collector, by a clock that stands still.
 
 mod equal;
+mod figures;
 mod files;
 mod fixtures;
 
@@ -8,6 +9,7 @@ mod kin;
 mod plans;
 mod rows;
 mod scale;
+mod words;
 
 use super::Codex;
 use crate::harness::{Collected, Collector, Pass};
