@@ -23,7 +23,7 @@ function Item({ rows, body, board }) {
   const entities = plansOf(rows, objects(board.payload.tripwires?.sources), board.generated).flatMap((p) => p.entities.map((e) => ({ ...e, plan: p })));
   const item = entities.find((e) => e.live) ?? entities[0];
   if (item) {
-    return html`<p class="brief-main"><${T} s=${item.slug} /> · <${T} s=${item.stage} />${item.late ? html` <span class="stage-late">${item.late}</span>` : null}</p>
+    return html`<p class="brief-main clamp3"><${T} s=${item.slug} /> · <${T} s=${item.stage} />${item.late ? html` <span class="stage-late">${item.late}</span>` : null}</p>
       <p class="quiet-text">workflow <${T} s=${item.plan.workflow} />${item.plan.goal ? html` · <${T} s=${item.plan.goal} />` : null}; source: the workflow files its session names</p>`;
   }
   const said = directionOf(rows, body);
@@ -75,7 +75,7 @@ function Running({ row }) {
 function Children({ body }) {
   const list = objects(body?.child_assignments);
   if (!list.length) return null;
-  return html`<ul class="brief-kids" aria-label="Assignments of its subagents">${list.map((c) => html`<li><b><${T} s=${str(c.name) || 'subagent'} /></b> ${str(c.assignment) ? html`<${T} s=${c.assignment} />` : html`<${Absent}>assignment not available<//>`}
+  return html`<ul class="brief-kids" aria-label="Assignments of its subagents">${list.map((c) => html`<li class="clamp3"><b><${T} s=${str(c.name) || 'subagent'} /></b> ${str(c.assignment) ? html`<${T} s=${c.assignment} />` : html`<${Absent}>assignment not available<//>`}
     <span class="quiet-text"> ${str(c.confidence) || 'confidence not published'}${moment(c.observed_at) === null ? '' : html`, <${Age} since=${c.observed_at} after=" ago" />`}</span></li>`)}</ul>`;
 }
 
@@ -90,7 +90,7 @@ function Followed({ rows, record }) {
   const asked = openRequests(record.body);
   const risk = rows.filter((r) => !r.blocked && atRisk(r)).slice(0, WORDS);
   if (!asked.length && !risk.length) return null;
-  return html`<ul class="brief-kids" aria-label="To look at">${asked.map((a) => html`<li><${T} s=${a.text} />${a.at === null ? null : html` <${Ago} at=${a.at} />`}</li>`)}
+  return html`<ul class="brief-kids" aria-label="To look at">${asked.map((a) => html`<li class="clamp3"><${T} s=${a.text} />${a.at === null ? null : html` <${Ago} at=${a.at} />`}</li>`)}
     ${risk.map((row) => html`<li key=${row.key}>inspect <${SessionLink} row=${row} place="risk" />: <span class="quiet-text">${row.outcome?.tone === 'bad' ? row.outcome.words : row.loop ? row.loop.text : 'a long turn'}</span></li>`)}</ul>`;
 }
 

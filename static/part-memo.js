@@ -41,8 +41,8 @@ export function Composer({ project }) {
     drafts.delete(project);
     again({});
   };
-  return html`<form class="memo" onSubmit=${submit}><label class="memo-box"><span class="sr">Note to yourself</span><input class="input" maxlength=${LIMIT} placeholder="Note to yourself" data-fk="note" value=${draft} onInput=${type} onKeyDown=${restore} /></label>
-      <button class="btn btn-plain" data-act="keep-note" data-fk="note-keep">Keep note</button><span class="quiet-text">${cue?.text || 'stays in this tab; nothing is sent'}</span></form>
+  return html`<form class="row-controls" onSubmit=${submit}><label class="memo-box"><span class="sr">Note to yourself</span><input class="input" maxlength=${LIMIT} placeholder="Note to yourself" data-fk="note" value=${draft} onInput=${type} onKeyDown=${restore} /></label>
+      <button class="btn btn-plain" data-act="keep-note" data-fk="note-keep">Keep note</button><span class="note">${cue?.text || 'stays in this tab; nothing is sent'}</span></form>
     ${list.length ? html`<${Disclosure} id=${`notes|${project}`} summary=${many(list.length, 'note in this tab', 'notes in this tab')}><ol class="ends">${list.map((n) => html`<li key=${n.key}><${T} s=${n.text} /></li>`)}</ol><//>` : null}`;
 }
 

@@ -34,7 +34,7 @@ export function StageStrip({ workflow, stalled = () => null }) {
   const entities = objects(workflow.entities);
   const stages = strings(workflow.stages);
   return html`<div class="stage"><p class="stage-head"><${T} s=${str(workflow.workflow)} />${str(workflow.goal) ? html` · <${T} s=${workflow.goal} />` : null}</p>
-    <ol class="stage-line">${stages.map((stage) => html`<li class="stage-step"><span class="stage-name">${stage}</span>
+    <ol class="stage-line" tabindex="0" aria-label="Stages">${stages.map((stage) => html`<li class="stage-step"><span class="stage-name">${stage}</span>
       ${entities.filter((e) => e.stage === stage).map((e) => {
         const late = stalled(str(e.slug));
         return html`<span class=${`stage-item${e.live === true ? ' stage-live' : ''}`}><${T} s=${str(e.slug)} />${str(e.cycle) ? ` ${e.cycle}` : ''}${e.live === true ? html`<span class="sr"> live</span>` : null}

@@ -114,7 +114,7 @@ export function Conditions({ conditions, board, place }) {
   if (off || (!cards.length && !error)) return null;
   return html`<section class="group" data-group=${`conditions-${place}`} aria-labelledby=${`conditions-${place}`}>
     <div class="group-bar"><h2 class="group-h" id=${`conditions-${place}`} tabindex="-1">Stage conditions <span class="fig">(${cards.length})</span></h2><span class="note">alert once when an entity is observed entering a stage; nothing is written into a session</span></div>
-    ${error ? html`<p class="banner banner-amber"><${T} s=${error} /></p>` : null}
+    ${error ? html`<div class="banner banner-amber"><p><${T} s=${error} /></p></div>` : null}
     ${suspended ? html`<p class="note">Workflow reads are off for this run, so every condition is suspended.</p>` : null}
     <div class="panels">${cards.map((card) => html`<${Boundary} key=${card.id} of=${card} what="This condition"><${Card} card=${card} board=${board} place=${place} suspended=${suspended} /><//>`)}</div>
     ${cards.some((c) => c.rule) && !board.nativeNotify ? html`<p class="note">${board.payload.browser_lane === true ? 'A browser tab has reported that it can notify; whether a banner was seen is not known.' : 'No browser tab has reported that it can notify.'}</p>` : null}</section>`;

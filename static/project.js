@@ -140,7 +140,7 @@ export function decisionsOf(body) {
   const facts = objects(body?.semantic?.facts).filter((f) => f.type === 'gate_decision');
   const sum = { pending: 0, unknown: 0, superseded: 0, applied: 0 };
   const list = facts.map((f) => {
-    const state = str(f.application_state);
+    const state = str(f.application_state).slice(0, 40);
     const kind = state === 'pending' || state === 'superseded' ? state : state === 'consumed' || state === 'applied' ? 'applied' : 'unknown';
     sum[kind] += 1;
     return {

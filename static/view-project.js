@@ -39,7 +39,7 @@ function Rail({ rows, route }) {
   const [, again] = useState(null);
   const open = opened.get('scope') === true;
   const heading = html`SCOPE${scope.harness ? html` · <${T} s=${scope.harness} />` : null}`;
-  return html`<nav class="scope" aria-label="Scope"><h2 class="label scope-h">${heading}</h2>
+  return html`<nav class="scope" aria-label="Scope"><h2 class="label">${heading}</h2>
     <button type="button" class="btn btn-plain scope-switch" data-act="scope" data-fk="scope|switch" aria-expanded=${open ? 'true' : 'false'} onClick=${() => { opened.set('scope', !open); again({}); }}>Viewing ${focus ? html`session · ${focus.harnessLabel} · ${STATE_WORD[focus.blocked ? 'needs_input' : focus.state]}` : 'project'} · ${open ? 'Close' : 'Change scope'}</button>
     <div class=${open ? 'scope-body scope-open' : 'scope-body'}>${list}</div></nav>`;
 }
@@ -80,7 +80,7 @@ function Cockpit({ state, rows }) {
   const Open = { now: Now, course: Course, decisions: Decisions, console: Console }[route.tab];
   return html`<div class="cockpit"><${Rail} rows=${rows} route=${route} /><div>
     <div class="view-head"><h1 class="h1" tabindex="-1"><${T} s=${project} /></h1><p class="lead">${countLine(rows)}</p>${rows.length > 1 ? html`<p class="lead" title=${SHARED_WHY}>${rows.length} sessions share this display label<span class="sr">. ${SHARED_WHY}</span></p>` : null}</div>
-    ${route.session && !focus ? html`<p class="banner banner-amber">The session in this link (<code>${route.session}</code>) is not in the current payload. The whole project is shown.</p>` : null}
+    ${route.session && !focus ? html`<div class="banner banner-amber"><p>The session in this link (<code>${route.session}</code>) is not in the current payload. The whole project is shown.</p></div>` : null}
     <${Boundary} of=${board.payload} what="The briefing"><${Briefing} project=${project} rows=${rows} focus=${focus} record=${record} board=${board} /><//>
     <${Composer} project=${project} /><${HumanContext} key=${project} project=${project} />
     <${Tabs} id="cockpit" label="Project" tabs=${tabs} selected=${route.tab} open=${open} />
