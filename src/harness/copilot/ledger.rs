@@ -172,13 +172,11 @@ impl Book {
 
     /// Takes the model of a session's newest own row; no older row replaces one that is unusable (COP-027).
     fn name(&mut self, session: u32, agent: ValueRef<'_>, model: ValueRef<'_>) {
-        let own = agent == ValueRef::Null;
-        let blank = sqlite::text(agent, TEXT_BYTES).is_some_and(|agent| agent.trim().is_empty());
-        // A blank agent names none either, yet a row that says so by a null is the plainer word.
-        let better = self.models.get(&session).is_none_or(|(_, known)| own && !known);
-        if (own || blank) && better {
+        let blank = || sqlite::text(agent, TEXT_BYTES).is_some_and(|agent| agent.trim().is_empty());
+        // Rows come newest first: the first own one is the newest.
+        if !self.models.contains_key(&session) && (agent == ValueRef::Null || blank()) {
             let model = sqlite::text(model, TEXT_BYTES).and_then(|model| safe_name(&model, MODEL_CAP_CHARS));
-            self.models.insert(session, (model, own));
+            self.models.insert(session, model);
         }
     }
 
