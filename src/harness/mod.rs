@@ -4,6 +4,7 @@
 pub mod antigravity;
 pub mod claude;
 pub mod codex;
+pub mod cursor;
 pub mod droid;
 pub mod follow;
 pub mod gemini;

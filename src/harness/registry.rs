@@ -4,6 +4,7 @@ use super::Collector;
 use super::antigravity::Antigravity;
 use super::claude::{Claude, ClaudeRoots, Hooks};
 use super::codex::Codex;
+use super::cursor::Cursor;
 use super::droid::Droid;
 use super::opencode::OpenCode;
 use crate::live::scan::Make;
@@ -27,12 +28,14 @@ pub fn makes(roots: &Roots, home: &Path, hooks: &Arc<Hooks>, spacedock: bool) ->
     let (codex, codex_home) = (one("codex.sessions"), home.clone());
     let (antigravity, antigravity_home) = (one("antigravity.root"), home.clone());
     let (opencode, opencode_home) = (several("opencode.data"), home.clone());
+    let (cursor, cursor_home) = (one("cursor.chats"), home.clone());
     let (droid, droid_home) = (several("droid.projects"), home.clone());
     vec![
         (Key::Claude, make(move || Claude::new(claude.clone(), Arc::clone(&hooks), spacedock))),
         (Key::Codex, make(move || Codex::new(codex.clone(), &codex_home))),
         (Key::Antigravity, make(move || Antigravity::new(antigravity.clone(), antigravity_home.clone()))),
         (Key::OpenCode, make(move || OpenCode::new(opencode.clone(), opencode_home.clone()))),
+        (Key::Cursor, make(move || Cursor::new(cursor.clone(), cursor_home.clone()))),
         (Key::Droid, make(move || Droid::new(droid.clone(), droid_home.clone()))),
     ]
 }
