@@ -6,6 +6,7 @@ pub mod boot;
 pub mod claude;
 pub mod codex;
 pub mod copilot;
+pub mod cursor;
 pub mod droid;
 pub mod follow;
 pub mod gemini;

@@ -1,10 +1,11 @@
 //! The ten readers in registry order (PAYLOAD-002), made from the store roots of a run.
 
 use super::Collector;
-use super::antigravity::Antigravity;
 use super::claude::{Claude, ClaudeRoots, Hooks};
+use super::antigravity::Antigravity;
 use super::codex::Codex;
 use super::copilot::Copilot;
+use super::cursor::Cursor;
 use super::droid::Droid;
 use super::gemini::Gemini;
 use super::opencode::OpenCode;
@@ -33,6 +34,7 @@ pub fn makes(roots: &Roots, home: &Path, hooks: &Arc<Hooks>, spacedock: bool) ->
     let (antigravity, antigravity_home) = (one("antigravity.root"), home.clone());
     let (copilot, copilot_home) = (one("copilot.root"), home.clone());
     let (opencode, opencode_home) = (several("opencode.data"), home.clone());
+    let (cursor, cursor_home) = (one("cursor.chats"), home.clone());
     let (droid, droid_home) = (several("droid.projects"), home.clone());
     vec![
         (Key::Claude, make(move || Claude::new(claude.clone(), Arc::clone(&hooks), spacedock))),
@@ -42,6 +44,7 @@ pub fn makes(roots: &Roots, home: &Path, hooks: &Arc<Hooks>, spacedock: bool) ->
         (Key::Antigravity, make(move || Antigravity::new(antigravity.clone(), antigravity_home.clone()))),
         (Key::Copilot, make(move || Copilot::new(copilot.clone(), copilot_home.clone()))),
         (Key::OpenCode, make(move || OpenCode::new(opencode.clone(), opencode_home.clone()))),
+        (Key::Cursor, make(move || Cursor::new(cursor.clone(), cursor_home.clone()))),
         (Key::Droid, make(move || Droid::new(droid.clone(), droid_home.clone()))),
     ]
 }

@@ -46,9 +46,8 @@ enum Unread {
 struct Book {
     rows: Vec<Charge>,
     sessions: HashMap<String, u32>,
-    /// By session: the model of its newest own row. The second value tells that the row marks it as the session's own
-    /// by naming no agent at all.
-    models: HashMap<u32, (Option<String>, bool)>,
+    /// By session: the model of its newest own row.
+    models: HashMap<u32, Option<String>>,
 }
 
 struct Charge {
@@ -242,7 +241,7 @@ impl Account<'_> {
     /// The model of a session, `None` when it was not read.
     pub fn model(&self, sid: &str) -> Option<&str> {
         let session = self.book.sessions.get(sid)?;
-        self.book.models.get(session)?.0.as_deref()
+        self.book.models.get(session)?.as_deref()
     }
 
     /// The figure of everything together, when every row of the window could be counted and there is one.

@@ -11,11 +11,11 @@ mod session;
 mod tests;
 
 use super::identity::Identities;
-use super::sql;
 use super::sql::kept::{Kept, Look};
+use super::sql::{self, Trouble};
 use super::{Collected, Collector, Pass};
-use crate::model::{Code, Degrade, Key};
-use crate::surface::sqlite;
+use crate::model::{Code, Key};
+use crate::surface::sqlite::{self, StoreError};
 use crate::text::safe;
 use folder::{Folder, Found};
 use read::{Reading, Scope};
@@ -50,10 +50,11 @@ impl OpenCode {
         let path = root.join(name);
         let moved = sqlite::stamps(&path);
         let label = safe::diagnostic(&name.to_string_lossy());
+        let mut trouble = Trouble::new(&label);
         if moved.file.is_none() {
             self.stores.remove(&path);
-            fail(out, &path, &label, Code::StoreUnreadable, "OperationalError: not a regular file");
-            return;
+            trouble.met(&path, Code::StoreUnreadable, "OperationalError: not a regular file");
+            return trouble.into(out);
         }
         let kept = self.stores.entry(path.clone()).or_insert_with(|| Kept::new(path.clone()));
         let scope = Scope { now: pass.now, window: pass.window, all: pass.all };
@@ -63,25 +64,19 @@ impl OpenCode {
         if let Some(reading) = kept.value_mut().filter(|_| !pass.all) {
             reading.forget_old(scope);
         }
-        let trouble = kept.trouble().map(|error| (error.code(), error.to_string()));
+        let stale = kept.trouble().map(StoreError::code);
+        if let Some(error) = kept.trouble() {
+            trouble.met(&path, error.code(), &error.to_string());
+        }
         if let Some(reading) = kept.value(pass.now, pass.window) {
-            let stale = trouble.as_ref().map(|(code, _)| (*code, label.as_str()));
+            let stale = stale.map(|code| (code, label.as_str()));
             session::rows(reading, stale, pass, &self.home, &mut self.identities, &mut out.rows);
             if reading.skipped > 0 {
-                let count = Some(reading.skipped);
-                out.degrades.push(Degrade { code: Code::RecordSkipped, source: label.clone(), count });
-                out.store_errors.push((path.display().to_string(), "TypeError: a session without a text id".into()));
+                trouble.degrade(Code::RecordSkipped, Some(reading.skipped));
             }
         }
-        if let Some((code, why)) = trouble {
-            fail(out, &path, &label, code, &why);
-        }
+        trouble.into(out);
     }
-}
-
-fn fail(out: &mut Collected, path: &Path, label: &str, code: Code, why: &str) {
-    out.store_errors.push((path.display().to_string(), safe::diagnostic(why)));
-    out.degrades.push(Degrade { code, source: label.into(), count: None });
 }
 
 impl Collector for OpenCode {
@@ -95,18 +90,19 @@ impl Collector for OpenCode {
 
     fn collect(&mut self, pass: &Pass<'_>) -> Result<Collected, String> {
         let mut out = Collected::default();
+        let mut store = Trouble::new(STORE);
         let mut folders = std::mem::take(&mut self.folders);
         for folder in &mut folders {
             match folder.refresh(pass) {
                 Found::Names => {}
                 Found::Nothing => continue,
                 Found::Unreadable(why) => {
-                    fail(&mut out, folder.root(), STORE, Code::StoreUnreadable, &why);
+                    store.met(folder.root(), Code::StoreUnreadable, &why);
                     continue;
                 }
             }
             if folder.names().next().is_none() {
-                out.degrades.push(Degrade { code: Code::StoreMissing, source: STORE.into(), count: None });
+                store.degrade(Code::StoreMissing, None);
             }
             for name in folder.names() {
                 self.store(folder.root(), name, pass, &mut out);
@@ -114,6 +110,7 @@ impl Collector for OpenCode {
         }
         self.stores.retain(|path, _| folders.iter().any(|f| f.holds(path)));
         self.folders = folders;
+        store.into(&mut out);
         Ok(out)
     }
 }

@@ -1,7 +1,7 @@
 //! Which row a child session counts for.
 
 /// Levels of parents that are followed.
-const LEVELS: usize = 64;
+pub const LEVELS: usize = 64;
 
 /// What stands above a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

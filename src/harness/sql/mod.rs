@@ -13,7 +13,9 @@ pub mod rows;
 #[cfg(test)]
 pub mod support;
 
-use super::Pass;
+use super::{Collected, Pass};
+use crate::model::{Code, Degrade};
+use crate::text::safe::diagnostic;
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -32,4 +34,37 @@ pub fn named(pass: &Pass<'_>, dir: &Path, name: &OsStr) -> bool {
 pub fn ids<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
     let ids: Vec<&str> = ids.into_iter().collect();
     serde_json::to_string(&ids).unwrap_or_else(|_| "[]".into())
+}
+
+/// What could not be read in one pass: each failure by its path for diagnostics, each kind once per source for people.
+pub struct Trouble<'a> {
+    source: &'a str,
+    out: Collected,
+}
+
+impl<'a> Trouble<'a> {
+    /// Nothing yet, of a source by the name people see.
+    pub fn new(source: &'a str) -> Trouble<'a> {
+        Trouble { source, out: Collected::default() }
+    }
+
+    /// Notes that `path` failed, and why (`<Type>: <message>`).
+    pub fn met(&mut self, path: &Path, code: Code, why: &str) {
+        self.out.store_errors.push((path.display().to_string(), diagnostic(why)));
+        self.degrade(code, None);
+    }
+
+    /// Notes a degrade alone.
+    pub fn degrade(&mut self, code: Code, count: Option<u64>) {
+        let degrade = Degrade { code, source: self.source.into(), count };
+        if !self.out.degrades.contains(&degrade) {
+            self.out.degrades.push(degrade);
+        }
+    }
+
+    /// Adds all of it to what a pass collected.
+    pub fn into(self, out: &mut Collected) {
+        out.store_errors.extend(self.out.store_errors);
+        out.degrades.extend(self.out.degrades);
+    }
 }

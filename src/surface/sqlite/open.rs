@@ -16,7 +16,7 @@ use super::{Moved, StoreError, beside, stamps};
 use crate::surface::read::{self, Kind};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, ffi};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -62,15 +62,14 @@ pub(super) struct Opened {
 /// Opens a database read-only; `patience` is how long a lock of the owner is waited for.
 pub(super) fn open(path: &Path, patience: Duration) -> Result<Opened, StoreError> {
     let moved = judge(path)?;
-    let modes = modes(path, moved);
     let mut refused = StoreError::Missing;
-    for mode in modes {
+    for mode in modes(path, moved) {
         let guard = Guard::new(moved, *mode);
         match connect(path, *mode, patience) {
             Ok(connection) => {
                 // What was opened must be what was judged.
-                let same = |now: Moved| now.identity() == moved.identity();
-                if !same(stamps(path)) {
+                let now = read::look(path).ok().filter(|e| e.kind == Kind::File);
+                if now.map(|e| (e.stamp.dev, e.stamp.ino)) != moved.identity() {
                     return Err(StoreError::Changed);
                 }
                 return Ok(Opened { connection, mode: *mode, moved, guard });
@@ -86,12 +85,15 @@ pub(super) fn open(path: &Path, patience: Duration) -> Result<Opened, StoreError
 
 /// Refuses everything but a regular file that holds something.
 fn judge(path: &Path) -> Result<Moved, StoreError> {
-    match read::look(path) {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Err(StoreError::Missing),
-        Err(e) => Err(StoreError::Unreadable(e.to_string())),
-        Ok(entry) if entry.kind != Kind::File => Err(StoreError::Unreadable("not a regular file".into())),
-        Ok(entry) if entry.stamp.len == 0 => Err(StoreError::Schema("no tables, the file is empty".into())),
-        Ok(_) => Ok(stamps(path)),
+    let moved = stamps(path);
+    match moved.file {
+        Some(file) if file.len == 0 => Err(StoreError::Schema("no tables, the file is empty".into())),
+        Some(_) => Ok(moved),
+        None => Err(match read::look(path) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => StoreError::Missing,
+            Err(e) => StoreError::Unreadable(e.to_string()),
+            Ok(_) => StoreError::Unreadable("not a regular file".into()),
+        }),
     }
 }
 
@@ -138,10 +140,13 @@ fn foreign(path: &Path, why: String) -> StoreError {
 }
 
 fn connect(path: &Path, mode: Mode, patience: Duration) -> Result<Connection, StoreError> {
-    let (path, no_follow) = resolved(path)?;
-    let uri = format!("file:{}?mode=ro{}", encode(&path)?, mode.parameters());
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(uri, flags | no_follow)?;
+    let connection = match connect_to(path, mode) {
+        // Some folder above the file is a link, which is the reader's business; the file itself was judged to be none.
+        Err(error) if error.sqlite_error().is_some_and(|e| e.extended_code == ffi::SQLITE_CANTOPEN_SYMLINK) => {
+            connect_to(&resolved(path)?, mode)
+        }
+        other => other,
+    }?;
     connection.busy_timeout(patience)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, CELL_MAX)?;
     // A view runs whatever its author wrote; the readers want tables.
@@ -163,7 +168,7 @@ pub(super) fn first_read(connection: &Connection) -> Result<(), StoreError> {
         let read = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
         match read {
             Err(rusqlite::Error::SqliteFailure(code, _))
-                if left > 0 && code.extended_code == rusqlite::ffi::SQLITE_READONLY_RECOVERY =>
+                if left > 0 && code.extended_code == ffi::SQLITE_READONLY_RECOVERY =>
             {
                 left -= 1;
                 std::thread::sleep(Duration::from_micros(50));
@@ -173,26 +178,26 @@ pub(super) fn first_read(connection: &Connection) -> Result<(), StoreError> {
     }
 }
 
-/// The path with the links above the file followed, and the flag that keeps SQLite from following the last one.
-fn resolved(path: &Path) -> Result<(PathBuf, OpenFlags), StoreError> {
-    if cfg!(windows) {
-        // A resolved path there is of the verbatim kind, which a URI cannot hold.
-        return Ok((path.to_path_buf(), OpenFlags::empty()));
-    }
+/// Opens a path in which no part is a link; Windows has no such check.
+fn connect_to(path: &Path, mode: Mode) -> Result<Connection, rusqlite::Error> {
+    let uri = format!("file:{}?mode=ro{}", encode(path), mode.parameters());
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let no_follow = if cfg!(windows) { OpenFlags::empty() } else { OpenFlags::SQLITE_OPEN_NOFOLLOW };
+    Connection::open_with_flags(uri, flags | no_follow)
+}
+
+/// The path with the links above the file followed.
+fn resolved(path: &Path) -> Result<PathBuf, StoreError> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(StoreError::Unreadable("not a file path".into()));
     };
     let parent = read::real(parent).map_err(|e| StoreError::Unreadable(e.to_string()))?;
-    Ok((parent.join(name), OpenFlags::SQLITE_OPEN_NOFOLLOW))
+    Ok(parent.join(name))
 }
 
 /// A path as the path part of a URI.
-fn encode(path: &Path) -> Result<String, StoreError> {
-    #[cfg(unix)]
-    let bytes = Ok::<_, StoreError>(std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str()));
-    #[cfg(not(unix))]
-    let bytes = path.to_str().map(str::as_bytes).ok_or_else(|| StoreError::Unreadable("path is not Unicode".into()));
-    Ok(uri_path(bytes?, cfg!(windows)))
+fn encode(path: &Path) -> String {
+    uri_path(path.as_os_str().as_encoded_bytes(), cfg!(windows))
 }
 
 /// Everything but unreserved characters, `/` and `:` percent-encoded; a leading `//` behind an empty authority, and on
