@@ -262,7 +262,12 @@ impl<F: Format> Store<F> {
             return (self.hold(change, Why::Locked), answer);
         };
         match self.lock(deadline) {
-            Ok(_lock) => self.write(&decide),
+            Ok(lock) => {
+                let saved = self.write(&decide);
+                drop(lock);
+                self.turn.give_way();
+                saved
+            }
             Err(why) => (self.hold(change, why), answer),
         }
     }

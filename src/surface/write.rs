@@ -127,7 +127,7 @@ impl Place {
             match file.try_lock() {
                 Ok(()) => return Ok(Lock { _file: file }),
                 Err(fs::TryLockError::WouldBlock) if Instant::now() >= deadline => return Err(LockError::Busy),
-                Err(fs::TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
+                Err(fs::TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
                 Err(fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
                     return Err(LockError::Unsupported);
                 }
