@@ -5,8 +5,6 @@ const SLOT = 40;
 const SLOTS = 15;
 const LEAST = 5;
 const rates = new Map();
-const CHANGES = 400;
-const states = new Map();
 
 /** Takes the rates of one payload. */
 export function observe(board) {
@@ -14,7 +12,6 @@ export function observe(board) {
   note(board);
   const slot = Math.floor(board.generated / SLOT);
   for (const row of board.rows) {
-    seeState(row.key, row.state, board.generated);
     if (!row.recent || row.rate === null) continue;
     let seen = rates.get(row.key);
     if (!seen) rates.set(row.key, (seen = new Map()));
@@ -23,18 +20,6 @@ export function observe(board) {
   }
   for (const key of rates.keys()) if (!board.byKey.has(key)) rates.delete(key);
 }
-
-function seeState(key, state, at) {
-  let seen = states.get(key);
-  if (!seen) states.set(key, (seen = []));
-  const last = seen[seen.length - 1];
-  if (last && (last.state === state || last.at >= at)) return;
-  seen.push({ at, state });
-  if (seen.length > CHANGES) seen.shift();
-}
-
-/** The states a session was seen in by this tab, each from when it was first seen, oldest first. */
-export const statesSeen = (key) => states.get(key) ?? [];
 
 /** The path of a 60 × 16 bar chart of a session's rate, baseline 0; empty with fewer than five samples or nothing but zeros. */
 export function spark(key, generated) {
@@ -134,3 +119,8 @@ function note(board) {
   }
   book.last = at;
 }
+
+const DRAWN = ['first', 'state', 'stop', 'draw', 'gone'];
+
+/** The states a session was seen in by this tab, each from when it was first seen, oldest first; leaving the board ends the last. */
+export const statesSeen = (key) => book.kept.filter((e) => e.key === key && DRAWN.includes(e.kind)).map((e) => ({ at: e.at, state: e.kind === 'gone' ? 'ended' : e.drawn }));

@@ -1,6 +1,6 @@
-// The observed record of a project or of one session in it, fetched while something that shows it is open. The last good
-// answer stays on screen when a later one fails, and says that it is old.
-import { useEffect, useState } from './hooks.js';
+// What a session's page reads beside the board: its record, its agents and calls. Read when the page opens and again for each
+// newer payload; the last good answer stays on screen when a later one fails, and says that it is old.
+import { useEffect, useRef, useState } from './hooks.js';
 import { get } from './actions.js';
 
 const KEPT = 8;
@@ -18,6 +18,8 @@ async function load(path, entry) {
   entry.busy = false;
   if (status === 200) Object.assign(entry, { body, failed: null });
   else entry.failed = status === null ? 'no answer came' : `the server answered ${status}`;
+  // How a server says that it keeps no such thing: there is nothing to ask again for while the page stays open.
+  entry.absent = status === 404 || status === 503;
   tell();
   if (entry.again) load(path, entry);
 }
@@ -45,8 +47,11 @@ export function useJson(path, token) {
     ears.add(hear);
     return () => ears.delete(hear);
   }, []);
+  const first = useRef(null);
   useEffect(() => {
-    if (path) want(path);
+    if (!path || (first.current === path && held.get(path)?.absent)) return;
+    first.current = path;
+    want(path);
   }, [path, token]);
   const entry = path ? held.get(path) : null;
   return { body: entry?.body ?? null, failed: entry?.failed ?? null, loading: Boolean(path) && !entry?.body && !entry?.failed };

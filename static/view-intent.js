@@ -81,7 +81,7 @@ export default function View({ state }) {
   const loaded = useRecords(board);
   const made = useMemo(() => (board ? entriesOf(board, loaded.records) : null), [board?.payload, loaded.records]);
   if (!board) return html`<h1 class="h1" tabindex="-1">Intent log</h1><p class="empty-lead" role="status">The first payload has not arrived yet.</p>`;
-  return html`<div class="view-head"><h1 class="h1" tabindex="-1">Intent log</h1><div class="brief">${loaded.records ? html`<p>${leadOf(made.typed, made.discarded)}</p>` : html`<p aria-busy=${loaded.loading ? 'true' : undefined}><${Absent}>${loaded.why}<//></p>`}
+  return html`<div class="view-head"><h1 class="h1" tabindex="-1">Intent log</h1><div class="summary">${loaded.records ? html`<p>${leadOf(made.typed, made.discarded)}</p>` : html`<p aria-busy=${loaded.loading ? 'true' : undefined}><${Absent}>${loaded.why}<//></p>`}
       ${loaded.notice ? html`<p class="mark-amber"><${T} s=${loaded.notice} /></p>` : null}<p class="quiet-text">${BOUNDS}</p></div></div>
     ${made.list.length ? html`<ol class="items log"><${More} list=${true} id="intent" items=${made.list} shown=${PIECE} draw=${(entry) => html`<${Boundary} key=${entry.key} of=${entry} what="An entry"><${Entry} entry=${entry} board=${board} withheld=${!loaded.records} /><//>`} /></ol>`
       : html`<p class="empty-lead" data-absent="">No session is on the board${loaded.records ? ', and no typed word is kept' : ''}.</p>`}`;

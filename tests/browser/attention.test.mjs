@@ -105,7 +105,7 @@ else {
     assert.match(await text('[data-group=board]'), /Which branch should be deleted\? old-a old-b/);
     assert.match(await text('[data-group=reports]'), /force push.*Fix checkout totals/);
     await page.click('summary:has-text("per-harness detail")');
-    assert.match(await text('main .brief'), /Terminal raise: 1 of 7 waiting rows carry a terminal/);
+    assert.match(await text('main .summary'), /Terminal raise: 1 of 7 waiting rows carry a terminal/);
   });
 
   test('UI-180 UI-193 an unowned question is answered here', async () => {
