@@ -6,6 +6,7 @@ use super::claude::{Claude, ClaudeRoots, Hooks};
 use super::codex::Codex;
 use super::cursor::Cursor;
 use super::droid::Droid;
+use super::goose::Goose;
 use super::opencode::OpenCode;
 use crate::live::scan::Make;
 use crate::model::Key;
@@ -29,6 +30,7 @@ pub fn makes(roots: &Roots, home: &Path, hooks: &Arc<Hooks>, spacedock: bool) ->
     let (antigravity, antigravity_home) = (one("antigravity.root"), home.clone());
     let (opencode, opencode_home) = (several("opencode.data"), home.clone());
     let (cursor, cursor_home) = (one("cursor.chats"), home.clone());
+    let (goose, goose_home) = (several("goose.db"), home.clone());
     let (droid, droid_home) = (several("droid.projects"), home.clone());
     vec![
         (Key::Claude, make(move || Claude::new(claude.clone(), Arc::clone(&hooks), spacedock))),
@@ -36,6 +38,7 @@ pub fn makes(roots: &Roots, home: &Path, hooks: &Arc<Hooks>, spacedock: bool) ->
         (Key::Antigravity, make(move || Antigravity::new(antigravity.clone(), antigravity_home.clone()))),
         (Key::OpenCode, make(move || OpenCode::new(opencode.clone(), opencode_home.clone()))),
         (Key::Cursor, make(move || Cursor::new(cursor.clone(), cursor_home.clone()))),
+        (Key::Goose, make(move || Goose::new(goose.clone(), goose_home.clone()))),
         (Key::Droid, make(move || Droid::new(droid.clone(), droid_home.clone()))),
     ]
 }
