@@ -28,7 +28,7 @@ fn look(dir: &Path, parents: &mut Vec<OsString>, judge: Judge, accept: &mut dyn 
         let path = dir.join(&found.name);
         match found.kind.or_else(|| read::look(&path).ok().map(|entry| entry.kind)) {
             Some(Kind::File) if matches!(take, Take::File | Take::Either) && accept(&path) => return true,
-            Some(Kind::Dir) if matches!(take, Take::Enter | Take::Either) => below.push(found.name),
+            Some(Kind::Dir) if matches!(take, Take::Enter | Take::Only(_) | Take::Either) => below.push(found.name),
             _ => {}
         }
     }

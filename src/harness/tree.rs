@@ -18,6 +18,9 @@ pub enum Take {
     File,
     /// Enter it if it is a directory.
     Enter,
+    /// If it is a directory, look for these files in it, without listing it: for stores that keep a directory of their own
+    /// for every session.
+    Only(&'static [&'static str]),
     /// Keep it as a file or enter it as a directory, whatever it is.
     Either,
 }
@@ -32,6 +35,8 @@ struct Dir {
     /// Modification time and identity when it was listed; `None` when it could not be.
     stamp: Option<Stamp>,
     watched: bool,
+    /// Not listed: these files alone are looked for.
+    only: Option<&'static [&'static str]>,
     dirs: BTreeSet<OsString>,
     files: BTreeMap<OsString, File>,
 }
@@ -134,7 +139,7 @@ impl Tree {
                 match pass.dirty.dirs.get(&dir).filter(|names| !names.is_empty()) {
                     Some(names) if self.dirs.get(&dir).is_some_and(|d| d.watched) => {
                         for name in names {
-                            self.place(&dir, name, pass);
+                            self.place(&dir, name, None, pass);
                         }
                     }
                     _ => self.recheck(&dir, pass),
@@ -193,6 +198,7 @@ impl Tree {
         let known = self.dirs.entry(dir.to_path_buf()).or_insert_with(|| Dir {
             stamp,
             watched,
+            only: None,
             dirs: BTreeSet::new(),
             files: BTreeMap::new(),
         });
@@ -201,15 +207,39 @@ impl Tree {
         for (name, kind) in names {
             // A name that the directory itself calls special is never looked at further.
             if kind != Some(Kind::Special) {
-                self.place(dir, &name, pass);
+                self.place(dir, &name, kind, pass);
             } else if self.judged(dir, &name) != Take::Skip && self.skipped.insert(dir.join(&name)) {
                 self.generation += 1;
             }
         }
     }
 
+    /// Looks for the files of a directory that is not listed.
+    fn hold(&mut self, dir: &Path, only: &'static [&'static str], pass: &Pass<'_>) {
+        // Again each time: one that was removed and made anew is another one to the kernel.
+        let watched = pass.watch.add(dir);
+        let (dirs, files) = (BTreeSet::new(), BTreeMap::new());
+        match self.dirs.get_mut(dir) {
+            Some(known) => known.watched = watched,
+            None => {
+                self.dirs.insert(dir.to_path_buf(), Dir { stamp: None, watched, only: Some(only), dirs, files });
+                self.generation += 1;
+            }
+        }
+        if self.unreadable.remove(dir).is_some() {
+            self.generation += 1;
+        }
+        for name in only {
+            self.place(dir, OsStr::new(name), None, pass);
+        }
+    }
+
     /// Looks again at a directory the kernel does not report on: listed anew when its stamp moved, its files always.
     fn recheck(&mut self, dir: &Path, pass: &Pass<'_>) {
+        if let Some(only) = self.dirs.get(dir).and_then(|known| known.only) {
+            self.hold(dir, only, pass);
+            return;
+        }
         let now = read::look_through(dir).ok().map(|e| e.stamp);
         let Some(known) = self.dirs.get(dir) else { return };
         let same = now.is_some() && known.stamp == now && !self.unreadable.contains_key(dir);
@@ -218,7 +248,7 @@ impl Tree {
             return;
         }
         for name in known.files.keys().cloned().collect::<Vec<_>>() {
-            self.place(dir, &name, pass);
+            self.place(dir, &name, None, pass);
         }
     }
 
@@ -226,14 +256,19 @@ impl Tree {
         (self.judge)(&self.parents(dir), name)
     }
 
-    /// Looks at one name of a directory and notes what stands there now.
-    fn place(&mut self, dir: &Path, name: &OsStr, pass: &Pass<'_>) {
+    /// Looks at one name of a directory and notes what stands there now. What the directory itself says is a directory
+    /// needs no look.
+    fn place(&mut self, dir: &Path, name: &OsStr, told: Option<Kind>, pass: &Pass<'_>) {
         let take = self.judged(dir, name);
         if take == Take::Skip {
             return;
         }
         let path = dir.join(name);
-        match read::look(&path) {
+        let entry = match told {
+            Some(kind @ Kind::Dir) => Ok(Entry { kind, stamp: Stamp::default(), birth: None }),
+            _ => read::look(&path),
+        };
+        match entry {
             Ok(Entry { kind: Kind::File, stamp, birth }) if matches!(take, Take::File | Take::Either) => {
                 let file = File { stamp, birth };
                 self.skipped.remove(&path);
@@ -247,7 +282,7 @@ impl Tree {
                     self.forget_dir(&path, pass);
                 }
             }
-            Ok(Entry { kind: Kind::Dir, .. }) if matches!(take, Take::Enter | Take::Either) => {
+            Ok(Entry { kind: Kind::Dir, .. }) if matches!(take, Take::Enter | Take::Only(_) | Take::Either) => {
                 let Some(known) = self.dirs.get_mut(dir) else { return };
                 let fresh = known.dirs.insert(name.to_os_string());
                 if known.files.remove(name).is_some() {
@@ -255,12 +290,21 @@ impl Tree {
                 }
                 self.skipped.remove(&path);
                 if fresh || !self.dirs.contains_key(&path) {
-                    self.enter(&path, pass);
+                    match take {
+                        Take::Only(only) => self.hold(&path, only, pass),
+                        _ => self.enter(&path, pass),
+                    }
                 }
             }
             Ok(Entry { kind: Kind::Link | Kind::Special, .. }) => {
                 self.forget(&path, pass);
                 if self.skipped.insert(path) {
+                    self.generation += 1;
+                }
+            }
+            // Not being able to look says nothing about what is there.
+            Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => {
+                if self.unreadable.insert(dir.to_path_buf(), e.to_string()).is_none() {
                     self.generation += 1;
                 }
             }
@@ -300,5 +344,56 @@ impl Tree {
         if path == self.root {
             self.skipped.clear();
         }
+    }
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::testkit::{NOW, Scratch, WINDOW};
+    use crate::surface::watch::{Dirty, Watch};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn judge(parents: &[&OsStr], name: &OsStr) -> Take {
+        match parents {
+            [] => Take::Only(&["a", "b"]),
+            [_] if name == "a" || name == "b" => Take::File,
+            _ => Take::Skip,
+        }
+    }
+
+    fn files(tree: &mut Tree, sweep: bool) -> Vec<String> {
+        let (dirty, watch) = (Dirty::default(), Watch::off());
+        tree.refresh(&Pass { now: NOW, window: WINDOW, all: false, dirty: &dirty, sweep, watch: &watch });
+        let root = tree.root().to_path_buf();
+        let name =
+            |(dir, name, _): (&Path, &OsStr, &File)| dir.join(name).strip_prefix(&root).unwrap().display().to_string();
+        tree.files().map(name).collect()
+    }
+
+    #[test]
+    fn trust_026_of_a_directory_that_is_not_listed_only_the_named_files_are_looked_at() {
+        let home = Scratch::new("tree-only");
+        for name in ["x/a", "x/b", "x/c", "y/c", "plain"] {
+            home.write(name, "1", NOW);
+        }
+        std::fs::create_dir_all(home.0.join("y/a")).unwrap();
+        symlink(home.0.join("x"), home.0.join("link")).unwrap();
+        let mut tree = Tree::new(home.0.clone(), judge);
+        assert_eq!(files(&mut tree, false), ["x/a", "x/b"]);
+        assert_eq!(tree.skipped().collect::<Vec<_>>(), [home.0.join("link")]);
+        let before = tree.generation();
+        assert_eq!((files(&mut tree, true).len(), tree.generation()), (2, before), "nothing moved");
+        // Listing it is not needed: what may only be entered is enough.
+        std::fs::set_permissions(home.0.join("x"), std::fs::Permissions::from_mode(0o311)).unwrap();
+        std::fs::remove_file(home.0.join("x/b")).unwrap();
+        std::fs::remove_dir(home.0.join("y/a")).unwrap();
+        home.write("y/a", "1", NOW);
+        home.write("z/b", "1", NOW);
+        assert_eq!(files(&mut tree, false), ["x/a", "y/a", "z/b"]);
+        std::fs::remove_dir_all(home.0.join("z")).unwrap();
+        assert_eq!(files(&mut tree, true), ["x/a", "y/a"]);
+        assert!(tree.dirs().all(|dir| !dir.ends_with("z")));
     }
 }

@@ -28,7 +28,7 @@ pub fn judge(parents: &[&OsStr], name: &OsStr) -> Take {
     let Some(name) = name.to_str().filter(|name| !NEVER.contains(name)) else { return Take::Skip };
     match parents {
         [] if SESSIONS.contains(&name) => Take::Enter,
-        [_] => Take::Enter,
+        [_] => Take::Only(&[EVENTS]),
         [_, _] if name == EVENTS => Take::File,
         _ => Take::Skip,
     }
@@ -48,7 +48,7 @@ mod tests {
     fn cop_002_cop_005_names_are_judged_before_anything_is_touched() {
         assert_eq!(takes("session-state/a/events.jsonl"), Take::File);
         assert_eq!(takes("history-session-state/a/events.jsonl"), Take::File);
-        assert_eq!((takes("session-state"), takes("session-state/a")), (Take::Enter, Take::Enter));
+        assert_eq!((takes("session-state"), takes("session-state/a")), (Take::Enter, Take::Only(&[EVENTS])));
         for name in NEVER {
             for path in [name.to_owned(), format!("session-state/{name}"), format!("session-state/a/{name}")] {
                 assert_eq!(takes(&path), Take::Skip, "{path}");

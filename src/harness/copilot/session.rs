@@ -128,6 +128,12 @@ fn has_text(data: &str) -> bool {
         #[serde(borrow, default)]
         content: Field<'a>,
     }
+    // As the CLI writes it, told without reading the words.
+    if data.strip_prefix("{\"content\":\"").is_some_and(|words| !words.starts_with('"'))
+        && memchr::memmem::find(data.as_bytes(), b"\"type\"").is_none()
+    {
+        return true;
+    }
     let Ok(message) = serde_json::from_str::<Message>(data) else { return false };
     // `text`, which would come first, can only make more of it.
     let words = message.content.is_some_and(|content| content.get().starts_with('"') && content.get().len() > 2);
