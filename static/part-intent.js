@@ -149,7 +149,7 @@ const stale = new Set();
 
 const WORDS = {
   offer: 'Deletes every revision of these words, and any reading of them. What was raised stops quoting them; that a check ran stays on record.',
-  armed: 'Press again to discard everything typed for this session.', stored: 'Discarded.', unwithdrawn: 'Discarded; what was raised could not be withdrawn and goes on quoting the words.',
+  armed: 'Press again to discard. Every revision goes, and any reading of it; what was raised stops quoting the words; that a check ran stays on record.', stored: 'Discarded.', unwithdrawn: 'Discarded; what was raised could not be withdrawn and goes on quoting the words.',
   refused: 'Nothing was discarded.', unwritable: 'The file could not be written; nothing was discarded on disk.', untrusted: 'The store cannot be read, so nothing was discarded.',
   held: 'This session’s words were saved by a build that can read more; nothing was discarded.',
 };
@@ -186,7 +186,7 @@ export function Discard({ board, row }) {
     const last = armed.get(key);
     if (last === undefined || now - last < DWELL || event.detail > 1) {
       armed.set(key, now);
-      alarm(`${word('offer')} ${word('armed')}`);
+      alarm(word('armed'));
       again({});
       return;
     }
@@ -204,8 +204,8 @@ export function Discard({ board, row }) {
     app.refresh();
   };
   if (!num(row.raw.annotation_revision)) return html`<${CueText} id=${cue} />`;
-  return html`<div class="discard">${at === null ? null : html`<p class="discard-what" id="discard-what">${word('offer')} <b>${word('armed')}</b></p>`}
-    <button type="button" class=${at === null ? 'btn btn-quiet' : 'btn btn-plain btn-armed'} data-act="discard" data-fk=${cue} data-fallback=${`goal-box|${key}`} data-armed=${at === null ? undefined : ''}
+  return html`<div class="discard">${at === null ? null : html`<p class="discard-what" id="discard-what"><${T} s=${word('armed')} /></p>`}
+    <button type="button" class=${at === null ? 'btn btn-quiet' : 'btn btn-plain btn-armed'} data-act="discard" data-fk=${cue} data-fallback=${`goal-box|${key}`} data-armed=${at === null ? undefined : ''} title=${word('offer')}
       aria-describedby=${at === null ? undefined : 'discard-what'} onClick=${press}>discard everything</button><${CueText} id=${cue} /></div>`;
 }
 

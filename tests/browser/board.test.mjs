@@ -111,6 +111,40 @@ else {
     is(r.faults, []);
   });
 
+  test('UI-133 UI-138 UI-210 ANN-060 words are typed, kept, listed and discarded by the real store', async (t) => {
+    const body = await now();
+    if (!body.annotate) return t.skip('this build keeps no typed words');
+    const s = body.sessions.find((x) => x.harness === 'claude');
+    await r.open(href(s));
+    await page.waitForSelector('[data-field=goal]');
+    await page.fill('[data-field=goal]', 'Totals right to the cent');
+    await page.click('[data-act=add-line]');
+    await page.waitForFunction(() => document.activeElement.dataset.field === 'line');
+    await page.keyboard.type('tax tests pass');
+    await page.click('[data-act=save-intent]');
+    await page.waitForSelector('text=Saved as revision 1.');
+    await page.waitForSelector('[data-act=save-intent]', { state: 'detached' });
+    await page.fill('[data-field=goal]', 'Totals right to the cent, always');
+    await page.click('[data-act=save-intent]');
+    await page.waitForSelector('text=Saved as revision 2.');
+    await page.reload();
+    await page.waitForSelector('text=revision 2 of 2');
+    is(await page.$$eval('[data-field]', (l) => l.map((n) => n.value)), ['Totals right to the cent, always', 'tax tests pass']);
+    await page.goto(`${server.url}#n=intent`);
+    await page.waitForSelector('[data-entry=typed]');
+    assert.match(await text('[data-entry=typed]'), /GOAL Totals right to the cent, always.*OUTCOME 1 tax tests pass.*revision 2 of 2.*No reading asked for/);
+    await page.goto(server.url + href(s));
+    await page.click('[data-act=discard]');
+    await page.waitForTimeout(1300);
+    await page.click('[data-act=discard]');
+    await page.waitForSelector('.discard, [data-act=discard]', { state: 'detached' });
+    await page.goto(`${server.url}#n=intent`);
+    await page.waitForSelector('[data-entry=discarded]');
+    assert.doesNotMatch(await text('main'), /Totals right to the cent/);
+    is(r.faults, []);
+    return undefined;
+  });
+
   test('UI-043 the page follows the demo as it plays, and keeps the reader’s place', async () => {
     await r.open('#n=sessions');
     const first = await page.evaluate(() => document.querySelector('main').innerText);

@@ -15,7 +15,7 @@ export const readings = (more = {}) => ({
     fallback: false, destination: harness === 'claude' ? 'Anthropic' : 'OpenAI', tool_output: harness === 'claude' ? 'Anthropic' : '',
   }])),
   annotate_discard: {
-    offer: 'Every revision of these words goes, and any reading of them.', armed: 'Press again to discard.', stored: 'Discarded; what was raised no longer quotes it.', unwithdrawn: 'Discarded; what was raised goes on quoting it.',
+    offer: 'Every revision of these words goes, and any reading of them.', armed: 'Press again to discard. Every revision of these words goes; any reading goes; raises stop quoting them; that a check ran stays.', stored: 'Discarded; what was raised no longer quotes it.', unwithdrawn: 'Discarded; what was raised goes on quoting it.',
     refused: 'Nothing to discard.', unwritable: 'Not discarded: the file could not be written.', untrusted: 'Not discarded: the store cannot be read.', held: 'Not discarded: a newer build wrote this record.', record: 'You discarded these words.', record_standing: 'You discarded these words; the history keeps its own copy for fourteen days.',
   },
 });

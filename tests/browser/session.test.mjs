@@ -183,7 +183,7 @@ else {
     await discard.dblclick();
     is(r.posted('/api/annotate'), []);
     assert.equal(await discard.getAttribute('aria-describedby'), 'discard-what');
-    assert.match(await page.innerText('#assertive'), /Every revision of these words goes.*Press again/);
+    assert.match(await page.innerText('#assertive'), /Press again to discard\. Every revision of these words goes/);
     await r.publish({ ...alone({ ...annotated(NOW), state_detail: 'on' }), generated: NOW + 3 });
     assert.match(await text('#discard-what'), /Every revision/);
     await page.keyboard.press('Escape');
