@@ -31,6 +31,11 @@ pub struct Instructions {
 }
 
 impl Instructions {
+    /// When the person last said anything genuine, whether or not it states work.
+    pub fn newest_at(&self) -> Option<f64> {
+        self.newest.as_ref().map(|(told, _)| told.at).filter(|at| *at > 0.0)
+    }
+
     /// Takes the next newer prompt.
     pub fn newer(&mut self, text: &str, at: Option<f64>) {
         let Some(told) = told(text, at) else { return };
