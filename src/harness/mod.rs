@@ -10,6 +10,7 @@ pub mod cursor;
 pub mod droid;
 pub mod follow;
 pub mod gemini;
+pub mod goose;
 pub mod head;
 pub mod identity;
 pub mod line;

@@ -8,6 +8,7 @@ use super::copilot::Copilot;
 use super::cursor::Cursor;
 use super::droid::Droid;
 use super::gemini::Gemini;
+use super::goose::Goose;
 use super::opencode::OpenCode;
 use super::pi::Pi;
 use crate::live::scan::Make;
@@ -35,6 +36,7 @@ pub fn makes(roots: &Roots, home: &Path, hooks: &Arc<Hooks>, spacedock: bool) ->
     let (copilot, copilot_home) = (one("copilot.root"), home.clone());
     let (opencode, opencode_home) = (several("opencode.data"), home.clone());
     let (cursor, cursor_home) = (one("cursor.chats"), home.clone());
+    let (goose, goose_home) = (several("goose.db"), home.clone());
     let (droid, droid_home) = (several("droid.projects"), home.clone());
     vec![
         (Key::Claude, make(move || Claude::new(claude.clone(), Arc::clone(&hooks), spacedock))),
@@ -45,6 +47,7 @@ pub fn makes(roots: &Roots, home: &Path, hooks: &Arc<Hooks>, spacedock: bool) ->
         (Key::Copilot, make(move || Copilot::new(copilot.clone(), copilot_home.clone()))),
         (Key::OpenCode, make(move || OpenCode::new(opencode.clone(), opencode_home.clone()))),
         (Key::Cursor, make(move || Cursor::new(cursor.clone(), cursor_home.clone()))),
+        (Key::Goose, make(move || Goose::new(goose.clone(), goose_home.clone()))),
         (Key::Droid, make(move || Droid::new(droid.clone(), droid_home.clone()))),
     ]
 }
