@@ -1,8 +1,8 @@
 //! The ten readers in registry order (PAYLOAD-002), made from the store roots of a run.
 
 use super::Collector;
-use super::claude::{Claude, ClaudeRoots, Hooks};
 use super::antigravity::Antigravity;
+use super::claude::{Claude, ClaudeRoots, Hooks};
 use super::codex::Codex;
 use super::copilot::Copilot;
 use super::cursor::Cursor;

@@ -23,11 +23,7 @@ pub enum Kind {
 /// The kind a `session_type` names, in whatever spelling.
 pub fn kind_of(session_type: &str) -> Kind {
     let plain: String =
-<<<<<<< HEAD
         session_type.chars().flat_map(char::to_lowercase).filter(char::is_ascii_alphanumeric).collect();
-=======
-        session_type.chars().flat_map(char::to_lowercase).filter(|c| c.is_ascii_alphanumeric()).collect();
->>>>>>> dbs
     match plain.as_str() {
         "subagent" => Kind::Child,
         "hidden" | "terminal" | "gateway" | "acp" => Kind::Hidden,
