@@ -1,6 +1,6 @@
 //! The features of a serving run, each plugged in where it has its say: readers, lanes of the board, routes.
 
-use super::{Context, say};
+use super::{Context, say, sources};
 use crate::board::{Lane, Row, Top, Variant};
 use crate::counters::Counters;
 use crate::demo::{self, Demo};
@@ -10,6 +10,7 @@ use crate::http::app::App;
 use crate::http::reply::Reply;
 use crate::http::route::Feature;
 use crate::keep::annotations::Annotations;
+use crate::keep::deliveries::Deliveries;
 use crate::keep::departures::Departures;
 use crate::keep::dismissals::Dismissals;
 use crate::keep::ends::StoredEnds;
@@ -18,6 +19,8 @@ use crate::keep::store::Tell;
 use crate::lanes::annotate::Typed;
 use crate::lanes::dismiss::Handled;
 use crate::lanes::history::Remembered;
+use crate::lanes::notify::{self, Backend, Notify};
+use crate::lanes::quiet::Quiet;
 use crate::lanes::{annotate, dismiss};
 use crate::live::events::{Ingress, Overlays, Tokens};
 use crate::live::keeper::{Wake, Waker};
@@ -44,6 +47,8 @@ pub struct Parts {
     hooks: Arc<Hooks>,
     spacedock: bool,
     events: Option<Arc<Ingress>>,
+    /// The notification lane, for the lanes that raise.
+    pub notify: Arc<Notify>,
     kept: Kept,
     counters: Arc<Counters>,
     publisher: Arc<Publisher>,
@@ -67,6 +72,9 @@ impl Parts {
         let mut lanes: Vec<Arc<dyn Lane>> = vec![Arc::new(flags)];
         let tell = Tell { say: Arc::new(say), counters: Arc::clone(&given.counters) };
         let kept = Kept::new(context, &tell);
+        let projects = context.roots.primary("claude.projects").map(Path::to_path_buf).unwrap_or_default();
+        let hooks = Arc::new(Hooks::new(projects));
+        let notify = Arc::new(notify_lane(given, &kept, &hooks, &tell, &changed)?);
         let mut events = None;
         if settings.events_enabled() {
             let ends = Arc::new(StoredEnds::new(context.place.clone(), tell));
@@ -77,15 +85,16 @@ impl Parts {
             events = Some(Arc::new(door));
         }
         lanes.extend(kept.lanes());
+        lanes.push(Arc::clone(&notify) as Arc<dyn Lane>);
         let mut demo = None;
         if let Some(private) = &context.private {
             demo = Some(Demo::start(private.place().clone(), given.clock.clone())?);
             lanes.push(Arc::new(demo::Marked));
         }
-        let projects = context.roots.primary("claude.projects").map(Path::to_path_buf).unwrap_or_default();
         Ok(Parts {
             lanes,
-            hooks: Arc::new(Hooks::new(projects)),
+            hooks,
+            notify,
             spacedock: !settings.no_spacedock,
             events,
             kept,
@@ -95,6 +104,11 @@ impl Parts {
             changed,
             _demo: demo,
         })
+    }
+
+    /// Ends the programs that parts of this run have started.
+    pub fn close(&self) {
+        self.notify.close();
     }
 
     /// The readers of this run's stores.
@@ -122,13 +136,19 @@ impl Parts {
                 .on(Feature::Overlays, move |_| listing.listing());
         }
         app = self.kept_routes(app);
+        self.notify.watch_pages(app.browser_lane());
         let (hooks, clock, changed) = (Arc::clone(&self.hooks), self.clock.clone(), Arc::clone(&self.changed));
+        let notify = Arc::clone(&self.notify);
         let handled = self.kept.dismiss.as_ref().map(|(_, lane)| Arc::clone(lane));
         app.on(Feature::Notify, move |call| {
             let is_handled = |key: &str, mtime: f64| {
                 handled.as_ref().is_some_and(|lane| lane.is_handled(Key::Claude.as_str(), key, mtime))
             };
-            let notified = hooks.notify(&call.object, clock(), is_handled);
+            let now = clock();
+            let notified = hooks.notify(&call.object, now, is_handled);
+            if let Some(popup) = notified.popup {
+                notify.hook(popup, now);
+            }
             changed();
             Reply::json_bytes(200, notified.reply.as_json().as_bytes().to_vec())
         })
@@ -154,6 +174,33 @@ impl Parts {
         }
         app
     }
+}
+
+/// The notification lane of this run. The demo raises nothing on the machine it runs on (CLI-033).
+fn notify_lane(
+    given: &Given<'_>,
+    kept: &Kept,
+    hooks: &Arc<Hooks>,
+    tell: &Tell,
+    changed: &Arc<dyn Fn() + Send + Sync>,
+) -> io::Result<Notify> {
+    let context = given.context;
+    let hours = sources::quiet_hours(context);
+    if let Some(line) = hours.diagnostic {
+        say(&line);
+    }
+    let handled = kept.dismiss.as_ref().map(|(_, lane)| Arc::clone(lane));
+    let waker = given.waker.clone();
+    Notify::new(notify::Setup {
+        backend: if context.private.is_some() { None } else { Backend::find(&context.env) },
+        hooks: Arc::clone(hooks),
+        records: Arc::new(Deliveries::new(context.place.clone(), tell.clone())),
+        quiet: Quiet::new(hours.value),
+        handled: Arc::new(move |row| handled.as_ref().is_some_and(|lane| lane.leaves_out(row))),
+        tell: tell.clone(),
+        recorded: Arc::clone(changed),
+        wake: Arc::new(move || waker.wake(Wake::Changed)),
+    })
 }
 
 /// The stores of this run with their lanes; what is switched off is neither read nor written.

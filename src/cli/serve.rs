@@ -109,6 +109,10 @@ fn run(context: &Context, serving: Serving) -> Result<(), String> {
         say(&why);
     }
     shutdown::run(vec![
+        Step::new("end the programs started", || {
+            parts.close();
+            Ok(())
+        }),
         Step::new("end the scan loop", || {
             keeper.stop(LOOP_END);
             Ok(())

@@ -6,8 +6,8 @@
 use super::Context;
 use crate::config::{QUIET_HOURS_READ_CAP_BYTES, REACH_URL_READ_CAP_BYTES};
 use crate::env::REACH_URL;
+use crate::lanes::quiet::Quiet;
 use crate::settings::{QuietHours, Secret};
-use crate::surface::localtime::local_time;
 
 /// A resolved setting and the line to print when its source was no good.
 #[derive(Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub fn quiet_hours(context: &Context) -> Resolved<QuietHours> {
 
 /// Whether a moment, seconds since the epoch, lies in the window; a moment that cannot be placed does not.
 pub fn in_quiet_hours(hours: Option<QuietHours>, now: f64) -> bool {
-    hours.is_some_and(|hours| local_time(now).is_some_and(|t| hours.contains(t.minute_of_day())))
+    Quiet::new(hours).holds(now)
 }
 
 fn file(context: &Context, name: &str, cap: usize) -> Option<String> {

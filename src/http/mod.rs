@@ -18,5 +18,6 @@ mod stream;
 
 pub use app::{App, Call, Handler, Hook, Setup, Shutdown};
 pub use gate::{Gate, Here, HostMode};
+pub use lane::BrowserLane;
 pub use reply::Reply;
 pub use route::Feature;

@@ -24,6 +24,13 @@ impl QuietHours {
             minute >= self.start || minute < self.end
         }
     }
+
+    /// Minutes from a minute of the local day to the next one at which the window begins or ends, 1 to 1440; none for
+    /// what is no window.
+    pub fn minutes_to_edge(self, minute: u16) -> Option<u16> {
+        let until = |edge: u16| (edge + 1440 - minute % 1440 - 1) % 1440 + 1;
+        (self.start != self.end).then(|| until(self.start).min(until(self.end)))
+    }
 }
 
 impl fmt::Display for QuietHours {
@@ -54,6 +61,15 @@ mod tests {
         {
             assert_eq!(QuietHours::parse(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn note_094_minutes_to_the_next_edge() {
+        let night = QuietHours::parse("22:00-07:00").unwrap();
+        for (minute, want) in [(1319, 1), (1320, 540), (0, 420), (419, 1), (420, 900)] {
+            assert_eq!(night.minutes_to_edge(minute), Some(want), "{minute}");
+        }
+        assert_eq!(QuietHours::parse("08:00-08:00").unwrap().minutes_to_edge(5), None);
     }
 
     #[test]

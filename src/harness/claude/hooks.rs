@@ -19,8 +19,6 @@ const MESSAGE_CHARS: usize = 500;
 const DEFAULT_MESSAGE: &str = "Claude is waiting for your input";
 /// How an untyped message that only nudges begins, lower case.
 const NUDGE: &str = "claude is waiting for your input";
-/// Title of a popup out of a notification (NOTE-010).
-pub const POPUP_TITLE: &str = "Claude is waiting on you";
 /// Most names read from one directory.
 const DIR_CAP: usize = 200_000;
 
@@ -129,7 +127,10 @@ pub struct Hooks {
 #[derive(Default)]
 struct State {
     standing: Bounded<Notification>,
+    /// Of each session, the value of `ends` when it last ended.
     generations: Bounded<u64>,
+    /// Session ends heard of so far.
+    ends: u64,
 }
 
 impl Hooks {
@@ -174,9 +175,14 @@ impl Hooks {
         Notified { reply: NotifyReply::Ok, popup }
     }
 
-    /// How often this session has ended so far (CLAUDE-092): compared before and after an analysis.
+    /// A number that grows whenever this session ends (CLAUDE-092): compared before and after an analysis.
     pub fn generation(&self, key: &str) -> u64 {
         self.lock().generations.get(key).copied().unwrap_or(0)
+    }
+
+    /// How many session ends were heard of; a session whose generation is beyond it has ended since.
+    pub fn ends(&self) -> u64 {
+        self.lock().ends
     }
 
     /// Ends what stands for a session. Called for hooks here and for the event lane's session end.
@@ -186,8 +192,9 @@ impl Hooks {
         }
         let mut state = self.lock();
         state.standing.remove(key);
-        let next = state.generations.get(key).copied().unwrap_or(0).wrapping_add(1);
-        state.generations.insert(key, next);
+        state.ends += 1;
+        let ends = state.ends;
+        state.generations.insert(key, ends);
         drop(state);
         self.gates.forget_state(key);
     }

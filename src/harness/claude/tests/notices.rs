@@ -182,10 +182,10 @@ fn note_021_023_popups_of_collections() {
     assert_eq!(gates.enter("b", true, "m", 1001.0), Gate::Deferred, "the floor is closed: asked again");
     assert_eq!(gates.enter("b", true, "m", 1015.0), Gate::Raise);
     assert_eq!(gates.enter("a", false, "m", 1020.0), Gate::Quiet);
-    assert_eq!(gates.enter("a", true, "m", 1030.0), Gate::Quiet, "its own cooldown consumes the wait");
+    assert_eq!(gates.enter("a", true, "m", 1030.0), Gate::Consumed, "its own cooldown consumes the wait");
     assert_eq!(gates.enter("a", true, "m", 1100.0), Gate::Quiet);
     gates.forget_state("a");
     assert_eq!(gates.enter("a", true, "m", 1100.0), Gate::Raise);
-    gates.remember("c", true);
+    assert!(gates.remember("c", true) && !gates.remember("c", true));
     assert_eq!(gates.enter("c", true, "m", 1200.0), Gate::Quiet, "remembered where nothing could be raised");
 }
