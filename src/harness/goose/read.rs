@@ -281,7 +281,7 @@ fn prompt(cell: Option<Cell>) -> (Role, Note) {
         let item: Item<'_> = line::object(Some(*item)).unwrap_or_default();
         line::text(item.kind).is_some_and(|kind| is_tool_response(&kind))
     };
-    if line::list(Some(content)).is_some_and(|items| items.into_iter().any(is_result)) {
+    if line::list(Some(content)).is_some_and(|items| items.iter().any(is_result)) {
         return (Role::Other, Note::Keep);
     }
     let text: Text<'_> = serde_json::from_str(content.get()).unwrap_or_default();

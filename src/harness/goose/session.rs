@@ -22,8 +22,7 @@ pub enum Kind {
 
 /// The kind a `session_type` names, in whatever spelling.
 pub fn kind_of(session_type: &str) -> Kind {
-    let plain: String =
-        session_type.chars().flat_map(char::to_lowercase).filter(char::is_ascii_alphanumeric).collect();
+    let plain: String = session_type.chars().flat_map(char::to_lowercase).filter(char::is_ascii_alphanumeric).collect();
     match plain.as_str() {
         "subagent" => Kind::Child,
         "hidden" | "terminal" | "gateway" | "acp" => Kind::Hidden,

@@ -299,7 +299,7 @@ fn note_062_076_and_the_top_level_says_who_alerts() {
     let board = |lane: Notify| {
         let lanes: [Arc<dyn Lane>; 1] = [Arc::new(lane)];
         let rows = vec![Observed::new(Key::Codex, "a")];
-        let source = crate::board::Source { harnesses: vec![], rows };
+        let source = crate::board::Source { rows, ..crate::board::Source::default() };
         let board = crate::board::assemble(source, variant(NOW), &lanes, &[], &|name| panic!("{name}"));
         serde_json::from_slice::<serde_json::Value>(&board.body().unwrap()).unwrap()
     };
