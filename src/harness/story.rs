@@ -8,6 +8,7 @@ use crate::config::{LAST_PROMPT_CAP_CHARS, RATE_WINDOW_SEC, TITLE_CAP_CHARS};
 use crate::model::time::{age, newest_plausible};
 use crate::model::turn::{self, Record, Signal, Turns};
 use crate::model::{Observed, State};
+use crate::text::extract::Text;
 use crate::text::safe_text;
 use std::sync::Arc;
 
@@ -26,6 +27,12 @@ pub struct Prompt {
 }
 
 impl Prompt {
+    /// The prompt of a record's content as it stands in the file; `None` when it holds no text.
+    pub fn of_json(content: &str) -> Option<Prompt> {
+        let text: Text<'_> = serde_json::from_str(content).ok()?;
+        (!text.0.is_empty()).then(|| Prompt::new(&text.0))
+    }
+
     /// The prompt of a record's text, which must not be empty.
     pub fn new(text: &str) -> Prompt {
         let mut lines = text.lines().map(|line| safe_text(line.trim(), TITLE_CAP_CHARS));
@@ -100,6 +107,13 @@ impl Story {
         }
         if moment.tool.is_some() {
             self.tool.clone_from(&moment.tool);
+        }
+    }
+
+    /// Sets the newest prompt, for readers that take its text up only once it is known to be the newest.
+    pub fn said(&mut self, prompt: Option<Prompt>) {
+        if let Some(prompt) = prompt {
+            self.prompt = Some(Arc::new(prompt));
         }
     }
 

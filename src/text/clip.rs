@@ -32,7 +32,12 @@ fn marker_end(text: &str, limit: usize) -> Option<usize> {
 
 /// Offset of the character number `chars`; `None` when the text ends before it.
 fn offset(text: &str, chars: usize) -> Option<usize> {
-    if text.len() <= chars { None } else { text.char_indices().nth(chars).map(|(at, _)| at) }
+    match text.as_bytes().get(..chars) {
+        None => None,
+        // Plain text is counted many bytes at a time.
+        Some(head) if head.is_ascii() => (text.len() > chars).then_some(chars),
+        Some(_) => text.char_indices().nth(chars).map(|(at, _)| at),
+    }
 }
 
 /// A redacted line for people: at most `limit` characters and an ellipsis, cut at a word when one ends in the last

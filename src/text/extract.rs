@@ -42,6 +42,11 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
+/// Whether a JSON value holds any such text, told without redacting it.
+pub fn speaks(json: &str) -> bool {
+    Level(0).deserialize(&mut serde_json::Deserializer::from_str(json)).is_ok_and(|text| !text.is_empty())
+}
+
 /// Text of a value already built.
 pub fn text(value: &Value) -> Cow<'_, str> {
     then(gather(value, 0), |text| redact_clip(text, RECORD_TEXT_CAP_CHARS))

@@ -89,6 +89,9 @@ fn offset(text: &str, from: usize, chars: usize) -> usize {
         return text.len();
     }
     let rest = text.get(from..).unwrap_or_default();
+    if rest.as_bytes().get(..chars).is_some_and(<[u8]>::is_ascii) {
+        return from + chars;
+    }
     rest.char_indices().nth(chars).map_or(text.len(), |(at, _)| from + at)
 }
 

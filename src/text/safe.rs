@@ -88,6 +88,11 @@ fn is_unsafe(c: char) -> bool {
 }
 
 fn replace(text: &str, class: impl Fn(char) -> bool) -> Cow<'_, str> {
+    // Nearly every line is plain; that is told many bytes at a time.
+    let plain = |chunk: &[u8]| chunk.iter().fold(true, |plain, byte| plain & matches!(byte, 0x20..0x7f));
+    if text.as_bytes().chunks(64).all(plain) {
+        return Cow::Borrowed(text);
+    }
     let Some((head, rest)) = text.find(&class).and_then(|at| text.split_at_checked(at)) else {
         return Cow::Borrowed(text);
     };

@@ -11,7 +11,6 @@ mod tests;
 use super::follow::{Followed, is_jsonl, stem};
 use super::head::{self, Head, Heads};
 use super::identity::Identities;
-use super::story::Story;
 use super::tree::{Take, Tree};
 use super::{Collected, Collector, Pass, place, probe};
 use crate::config::{TITLE_CAP_CHARS, WORKING_THRESHOLD_SEC};
@@ -19,7 +18,7 @@ use crate::model::time::{fresh, newest_plausible};
 use crate::model::{Code, Degrade, Key, Observed, State};
 use crate::surface::read::Stamp;
 use crate::text::safe_text;
-use record::Header;
+use record::{Header, Talk};
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -50,7 +49,7 @@ fn judge(parents: &[&OsStr], name: &OsStr) -> Take {
 /// The reader of Droid's store.
 pub struct Droid {
     trees: Vec<Tree>,
-    sessions: HashMap<PathBuf, Followed<Story>>,
+    sessions: HashMap<PathBuf, Followed<Talk>>,
     heads: Heads<Header>,
     identify: Identify,
 }
@@ -96,8 +95,8 @@ impl Droid {
 }
 
 /// The row of a transcript inside the display window.
-fn active(session: &Followed<Story>, path: &Path, stamp: Stamp, identify: &mut Identify, pass: &Pass<'_>) -> Observed {
-    let (now, story, head) = (pass.now, session.records(), session.head());
+fn active(session: &Followed<Talk>, path: &Path, stamp: Stamp, identify: &mut Identify, pass: &Pass<'_>) -> Observed {
+    let (now, story, head) = (pass.now, session.records().story(), session.head());
     let mut row = identify.row(path, head, now);
     let title = head.and_then(|head| head.title.as_deref()).map(|title| safe_text(title, TITLE_CAP_CHARS));
     row.title = title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty());

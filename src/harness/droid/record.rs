@@ -10,7 +10,7 @@ use crate::harness::line::{Field, number, object, text};
 use crate::harness::seek::Before;
 use crate::harness::shape::{Maybe, Str, each};
 use crate::harness::story::{Moment, Prompt, Story};
-use crate::text::extract::Text;
+use crate::text::extract::speaks;
 use crate::text::{json, safe_name};
 use memchr::memmem;
 use serde::Deserialize;
@@ -95,54 +95,71 @@ struct Block<'a> {
     name: Str<'a>,
 }
 
-impl Records for Story {
+/// What a transcript tells.
+pub struct Talk {
+    story: Story,
+    /// Content of the newest prompt that was not taken up yet.
+    said: Option<Box<str>>,
+}
+
+impl Talk {
+    /// The story so far.
+    pub fn story(&self) -> &Story {
+        &self.story
+    }
+}
+
+impl Records for Talk {
     type Header = Header;
 
     fn header(line: &[u8]) -> Head<Header> {
         header(line)
     }
 
-    fn begin(from_start: bool) -> Story {
-        Story::new(from_start)
+    fn begin(from_start: bool) -> Talk {
+        Talk { story: Story::new(from_start), said: None }
     }
 
     fn resume(&mut self, before: Before) {
-        Story::resume(self, before);
+        self.story.resume(before);
     }
 
     fn moments(line: &[u8], out: &mut Vec<Moment>) {
-        out.extend(moment(line));
+        if let Some((mut moment, said)) = moment(line) {
+            moment.prompt = said.and_then(|said| Prompt::of_json(&said)).map(Arc::new);
+            out.push(moment);
+        }
     }
 
     fn line(&mut self, line: &[u8], now: f64) -> bool {
-        let moment = moment(line);
-        if let Some(moment) = &moment {
-            self.take(moment, now);
-        }
-        moment.is_some()
+        let Some((moment, said)) = moment(line) else { return false };
+        self.story.take(&moment, now);
+        self.said = said.or(self.said.take());
+        true
+    }
+
+    fn settle(&mut self, _now: f64) {
+        self.story.said(self.said.take().and_then(|said| Prompt::of_json(&said)));
     }
 }
 
-/// A line as the story sees it; `None` when it holds no record (DROID-010, DROID-011).
-pub fn moment(line: &[u8]) -> Option<Moment> {
+/// A line as the story sees it, with the content of the prompt it may be; `None` when it holds no record (DROID-010,
+/// DROID-011).
+pub fn moment(line: &[u8]) -> Option<(Moment, Option<Box<str>>)> {
     let line = json::record(line)?;
     let line: Line<'_> = serde_json::from_str(&line).ok()?;
     let mut moment = Moment { at: line.timestamp.stamp(), ..Moment::default() };
-    let Some(message) = line.message.0.filter(|_| line.kind.is("message")) else { return Some(moment) };
+    let mut said = None;
+    let Some(message) = line.message.0.filter(|_| line.kind.is("message")) else { return Some((moment, said)) };
     match message.role.get() {
         Some("user") if !has_tool_result(message.content) => {
             moment.opens = true;
-            moment.prompt = prompt(message.content);
+            said = message.content.map(RawValue::get).filter(|content| speaks(content)).map(Box::from);
         }
         Some("assistant") => moment.tool = last_tool(message.content),
         _ => {}
     }
-    Some(moment)
-}
-
-fn prompt(content: Field<'_>) -> Option<Arc<Prompt>> {
-    let text: Text<'_> = serde_json::from_str(content?.get()).ok()?;
-    (!text.0.is_empty()).then(|| Arc::new(Prompt::new(&text.0)))
+    Some((moment, said))
 }
 
 /// Content with these bytes may hold such blocks; content without holds none.

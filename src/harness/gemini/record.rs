@@ -9,7 +9,6 @@ use crate::harness::head::Head;
 use crate::harness::line::{Field, number, object, text};
 use crate::harness::shape::{Maybe, Str, each};
 use crate::harness::story::{Moment, Prompt};
-use crate::text::extract::Text;
 use crate::text::{json, safe_name};
 use memchr::memmem;
 use serde::Deserialize;
@@ -148,8 +147,7 @@ pub fn elements<'a>(snapshot: Field<'a>, take: &mut dyn FnMut(&Record<'a>, &'a s
 }
 
 fn prompt(content: Field<'_>) -> Option<Arc<Prompt>> {
-    let text: Text<'_> = serde_json::from_str(content?.get()).ok()?;
-    (!text.0.is_empty()).then(|| Arc::new(Prompt::new(&text.0)))
+    Prompt::of_json(content?.get()).map(Arc::new)
 }
 
 fn is_tool_result(content: Field<'_>) -> bool {

@@ -12,7 +12,7 @@ use crate::harness::head::Head;
 use crate::harness::line::{Field, number, object, text};
 use crate::harness::shape::{Maybe, Str, each};
 use crate::harness::story::Prompt;
-use crate::text::extract::Text;
+use crate::text::extract::{Text, speaks};
 use crate::text::{json, prompt, safe_name, safe_text};
 use memchr::memmem;
 use serde::Deserialize;
@@ -174,7 +174,7 @@ fn fill(entry: &mut Entry, record: &Line<'_>) {
     match message.role.get() {
         Some("user") => {
             entry.class = Class::Responding;
-            entry.is_prompt = speaks(message.content);
+            entry.is_prompt = message.content.is_some_and(|content| speaks(content.get()));
         }
         Some("toolResult") => {
             entry.class = Class::Responding;
@@ -237,21 +237,14 @@ fn boots(record: &Line<'_>, line: &str) -> Vec<Boot> {
     found
 }
 
-/// Whether content holds any text.
-fn speaks(content: Field<'_>) -> bool {
-    content_text(content).is_some()
-}
-
-fn content_text(content: Field<'_>) -> Option<Text<'_>> {
-    let text: Text<'_> = serde_json::from_str(content?.get()).ok()?;
-    (!text.0.is_empty()).then_some(text)
-}
-
 /// The prompt on a line, its title rendered as PI-051 has it.
 pub fn prompt_on(line: &[u8]) -> Option<Prompt> {
     let line = json::record(line)?;
     let record: Line<'_> = serde_json::from_str(&line).ok()?;
-    let text = content_text(record.message.0?.content)?;
+    let text: Text<'_> = serde_json::from_str(record.message.0?.content?.get()).ok()?;
+    if text.0.is_empty() {
+        return None;
+    }
     let title = prompt::title(&text.0, TITLE_CAP_CHARS).map(String::into_boxed_str);
     Some(Prompt { title, text: safe_text(&text.0, LAST_PROMPT_CAP_CHARS).into() })
 }
