@@ -251,7 +251,7 @@ else {
     await page.click('[data-act=mode]:has-text("decisions")');
     assert.match(await text('[data-group=changes]'), /approve.*applied/);
     await page.click('[data-fk="fold|changes"]');
-    assert.equal(await page.evaluate(() => localStorage.getItem('cargento.next.workstream.collapsed')), '1');
+    await page.waitForFunction(() => localStorage.getItem('cargento.next.workstream.collapsed') === '1');
     await page.evaluate(() => localStorage.clear());
   });
 
