@@ -251,7 +251,7 @@ else {
     await page.click('[data-act=mode]:has-text("decisions")');
     assert.match(await text('[data-group=changes]'), /approve.*applied/);
     await page.click('[data-fk="fold|changes"]');
-    assert.equal(await page.evaluate(() => localStorage.getItem('cargento.next.workstream.collapsed')), '1');
+    await page.waitForFunction(() => localStorage.getItem('cargento.next.workstream.collapsed') === '1');
     await page.evaluate(() => localStorage.clear());
   });
 
@@ -295,6 +295,7 @@ else {
     await page.evaluate(() => localStorage.clear());
     await open(`${SHOP}:console`, { ...busy(NOW), observer_model: false });
     await page.click('summary:has-text("How this server was started")');
+    await page.waitForSelector('text=The observed record was read');
     assert.match(await text('[role=tabpanel]'), /observer model off.*--interaction-origin-session.*--observer-model.*The observed record was read/);
     await open(`${SHOP}:console`, { ...busy(NOW), observer_model: undefined, history: [] });
     assert.match(await text('[role=tabpanel]'), /no figure yet.*observer model not read yet/);
