@@ -211,6 +211,8 @@ pub struct Evidence {
     pub working_detail: Option<String>,
     /// Time of a recorded turn end (CLAUDE-038 and its like).
     pub recorded_stop: Option<f64>,
+    /// When the person last wrote, where the reader tells it apart from what the harness wrote (ANN-015).
+    pub person_wrote: Option<f64>,
 }
 
 /// Line 2 of a row: what the session was told to do (TEXT-010).

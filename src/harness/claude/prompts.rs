@@ -80,6 +80,11 @@ impl Instructions {
         self.newest.as_ref().is_some_and(|(_, work)| *work) || self.earlier.is_some() || self.blocked
     }
 
+    /// When the person last wrote, whatever it said.
+    pub fn newest_at(&self) -> Option<f64> {
+        self.newest.as_ref().map(|(told, _)| told.at).filter(|at| *at > 0.0)
+    }
+
     /// The instruction as published (TEXT-012).
     pub fn instruction(&self) -> Option<Instruction> {
         let (told, label) = match (&self.newest, &self.earlier) {

@@ -274,6 +274,7 @@ fn readings(row: &mut Observed, transcript: &Transcript, now: f64) {
     row.evidence.turn_start = story.turns.open_since();
     row.evidence.turn_durations = story.turns.durations().collect();
     row.evidence.recorded_stop = story.recorded_stop();
+    row.evidence.person_wrote = story.instructions.newest_at();
 }
 
 fn family_readers(readers: &mut Readers, now: f64) -> family::Readers<'_> {
