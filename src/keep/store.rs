@@ -9,7 +9,7 @@
 use super::turn::Turn;
 use crate::counters::Counters;
 use crate::surface::folder;
-use crate::surface::read::{self, Kind, Stamp};
+use crate::surface::read::{self, Kind, ReadError, Stamp};
 use crate::surface::write::{Lock, LockError, Place};
 use sha2::{Digest as _, Sha256};
 use std::io;
@@ -21,6 +21,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 const UNSETTLED_SEC: f64 = 2.0;
 /// Changes that could not be written, kept for this run; beyond them the oldest goes (TRUST-063).
 const PENDING_MAX: usize = 1024;
+
+/// A file replaced this often in a row between look and open is not read this time.
+const REPLACED_TRIES: u32 = 64;
 
 /// Where a store says what went wrong.
 #[derive(Clone)]
@@ -310,7 +313,7 @@ impl<F: Format> Store<F> {
     }
 
     fn read(&self, known: Option<[u8; 32]>) -> Read<F::Value> {
-        match self.place.read(F::FILE, self.format.cap()) {
+        match self.bytes() {
             Ok(None) => Read::Absent,
             Ok(Some(bytes)) => {
                 let digest = Sha256::digest(&bytes).into();
@@ -324,6 +327,23 @@ impl<F: Format> Store<F> {
             }
             Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Read::Broken("unreadable"),
             Err(error) => Read::Failed(error),
+        }
+    }
+
+    /// The file's bytes. One that another instance replaces between the look and the open is tried again: that says
+    /// nothing against it.
+    fn bytes(&self) -> io::Result<Option<Vec<u8>>> {
+        let mut tries = 0;
+        loop {
+            let read = self.place.read(F::FILE, self.format.cap());
+            let replaced = read.as_ref().is_err_and(|error| {
+                let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<ReadError>());
+                matches!(cause, Some(ReadError::Changed))
+            });
+            tries += 1;
+            if !replaced || tries >= REPLACED_TRIES {
+                return read;
+            }
         }
     }
 

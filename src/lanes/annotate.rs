@@ -98,7 +98,7 @@ fn observed(row: &Row) -> Observed {
     let seen = &row.seen;
     let asked = seen.instruction.as_ref().filter(|said| said.label == InstructionLabel::Asked);
     let person = seen.instruction.as_ref().filter(|said| said.label != InstructionLabel::Agent);
-    let messages = [seen.evidence.last_prompt_at, seen.prompt_at, seen.first_prompt_at, person.map(|said| said.at)];
+    let messages = [seen.evidence.person_wrote, seen.prompt_at, seen.first_prompt_at, person.map(|said| said.at)];
     let mut candidates = Vec::new();
     if matches!(seen.harness, Key::Claude | Key::Codex)
         && let Some(at) = seen.first_prompt_at.filter(|_| !seen.first_prompt.is_empty())

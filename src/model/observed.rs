@@ -209,10 +209,10 @@ pub struct Evidence {
     pub turn_durations: Vec<f64>,
     /// Detail the session would have if it were idle or working; used when an overlay changes the state.
     pub working_detail: Option<String>,
-    /// When the person last said anything, where that is read.
-    pub last_prompt_at: Option<f64>,
     /// Time of a recorded turn end (CLAUDE-038 and its like).
     pub recorded_stop: Option<f64>,
+    /// When the person last wrote, where the reader tells it apart from what the harness wrote (ANN-015).
+    pub person_wrote: Option<f64>,
 }
 
 /// Line 2 of a row: what the session was told to do (TEXT-010).

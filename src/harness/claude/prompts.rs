@@ -31,11 +31,6 @@ pub struct Instructions {
 }
 
 impl Instructions {
-    /// When the person last said anything genuine, whether or not it states work.
-    pub fn newest_at(&self) -> Option<f64> {
-        self.newest.as_ref().map(|(told, _)| told.at).filter(|at| *at > 0.0)
-    }
-
     /// Takes the next newer prompt.
     pub fn newer(&mut self, text: &str, at: Option<f64>) {
         let Some(told) = told(text, at) else { return };
@@ -83,6 +78,11 @@ impl Instructions {
     /// Whether no older record can change the instruction.
     pub fn is_settled(&self) -> bool {
         self.newest.as_ref().is_some_and(|(_, work)| *work) || self.earlier.is_some() || self.blocked
+    }
+
+    /// When the person last wrote, whatever it said.
+    pub fn newest_at(&self) -> Option<f64> {
+        self.newest.as_ref().map(|(told, _)| told.at).filter(|at| *at > 0.0)
     }
 
     /// The instruction as published (TEXT-012).

@@ -271,10 +271,10 @@ fn readings(row: &mut Observed, transcript: &Transcript, now: f64) {
         row.first_prompt_at = first.at;
         row.first_prompt_control = first.control;
     }
-    row.evidence.last_prompt_at = story.instructions.newest_at();
     row.evidence.turn_start = story.turns.open_since();
     row.evidence.turn_durations = story.turns.durations().collect();
     row.evidence.recorded_stop = story.recorded_stop();
+    row.evidence.person_wrote = story.instructions.newest_at();
 }
 
 fn family_readers(readers: &mut Readers, now: f64) -> family::Readers<'_> {
