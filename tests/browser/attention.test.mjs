@@ -105,6 +105,8 @@ else {
     assert.match(await text('[data-group=board]'), /Which branch should be deleted\? old-a old-b/);
     assert.match(await text('[data-group=reports]'), /force push.*Fix checkout totals/);
     await page.click('summary:has-text("per-harness detail")');
+    await page.waitForSelector('text=Terminal raise:');
+    await page.waitForTimeout(300); // the disclosure takes its 200 ms to open
     assert.match(await text('main .summary'), /Terminal raise: 1 of 7 waiting rows carry a terminal/);
   });
 
