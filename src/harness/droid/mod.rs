@@ -98,8 +98,6 @@ impl Droid {
 fn active(session: &Followed<Talk>, path: &Path, stamp: Stamp, identify: &mut Identify, pass: &Pass<'_>) -> Observed {
     let (now, story, head) = (pass.now, session.records().story(), session.head());
     let mut row = identify.row(path, head, now);
-    let title = head.and_then(|head| head.title.as_deref()).map(|title| safe_text(title, TITLE_CAP_CHARS));
-    row.title = title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty());
     if let Some(prompt) = story.prompt() {
         row.title = row.title.or_else(|| prompt.title.as_deref().map(String::from));
         row.last_prompt = prompt.text.to_string();
@@ -113,13 +111,16 @@ fn active(session: &Followed<Talk>, path: &Path, stamp: Stamp, identify: &mut Id
 }
 
 impl Identify {
-    /// A row with its identity and nothing else.
+    /// A row with what line 1 tells, and nothing else.
     fn row(&mut self, path: &Path, head: Option<&Header>, now: f64) -> Observed {
         let sid = head.and_then(|head| head.id.clone()).unwrap_or_else(|| stem(path));
         let mut row = Observed::new(Key::Droid, sid);
         // Droid's store holds no tokens of single messages (ROW-062).
         row.rate_per_min = None;
         row.evidence.transcript = Some(path.to_path_buf());
+        // Line 1 names the session, so one that is not read further has its title, too.
+        let title = head.and_then(|head| head.title.as_deref()).map(|title| safe_text(title, TITLE_CAP_CHARS));
+        row.title = title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty());
         let dir = path.parent().and_then(Path::file_name).map(OsStr::to_string_lossy);
         let cwd = head.and_then(|head| head.cwd.as_deref());
         place::settle(&mut row, cwd, dir.as_deref(), &self.home, &mut self.ids, now);
