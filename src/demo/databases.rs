@@ -27,6 +27,8 @@ impl Databases {
             &antigravity,
             &[
                 ("CREATE TABLE steps (idx INTEGER PRIMARY KEY, step_type INTEGER, metadata BLOB)", vec![]),
+                ("CREATE TABLE trajectory_metadata_blob (id TEXT PRIMARY KEY, data BLOB)", vec![]),
+                ("CREATE TABLE gen_metadata (idx INTEGER PRIMARY KEY, data BLOB)", vec![]),
                 step(0, now - 95.0, 120, "Reading tile sources"),
                 step(1, now - 30.0, 260, "Comparing projections"),
             ],

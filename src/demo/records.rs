@@ -60,7 +60,7 @@ pub fn pi(entry: &str, parent: Option<&str>, at: f64, role: &str, text: &str, to
     {
         fields.insert("provider".into(), "anthropic".into());
         fields.insert("model".into(), "claude-opus-5".into());
-        fields.insert("stopReason".into(), "stop".into());
+        fields.insert("stopReason".into(), "toolUse".into());
         fields.insert("usage".into(), json!({"input": 900, "output": tokens, "totalTokens": 900 + tokens}));
     }
     json!({"type": "message", "id": entry, "parentId": parent, "timestamp": iso(at), "message": message})
