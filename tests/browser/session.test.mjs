@@ -156,6 +156,11 @@ else {
     assert.equal(await page.locator('[data-field=line]').count(), 5);
   });
 
+  // A press posts a moment later: what was posted is waited for before it is judged.
+  const heard = async (path, count) => {
+    for (let i = 0; i < 200 && r.posted(path).length < count; i += 1) await page.waitForTimeout(20);
+  };
+
   test('UI-108 UI-137 ANN-081 a shown prompt is offered, adopted as shown, and saved only then', async () => {
     const asked = alone({ instruction: { label: 'asked', text: 'port the parser', at: NOW - 300 }, first_prompt: 'look at the parser', first_prompt_at: NOW - 900 });
     await r.open('#n=sessions', asked, GETS);
@@ -166,11 +171,13 @@ else {
     assert.match(await text('.intent'), /Your latest prompt, 5m old\. It is shown, not saved/);
     is(r.posted('/api/annotate'), []);
     await act('save-intent').click();
+    await heard('/api/annotate', 1);
     is(r.posted('/api/annotate'), [{ ...ME, adopt: 'latest-prompt', prompt: 'port the parser', prompt_at: NOW - 300, expected_revision: 0 }]);
     await act('use-prompt').click();
     assert.equal(await page.locator('[data-field=goal]').inputValue(), 'look at the parser');
     await page.locator('[data-field=goal]').fill('look at the lexer');
     await act('save-intent').click();
+    await heard('/api/annotate', 2);
     is(r.posted('/api/annotate').at(-1), { ...ME, goal: 'look at the lexer', lines: null, expected_revision: 0 });
     await r.open('#n=sessions', alone(), GETS);
     await page.click('[data-act=goal]');
