@@ -23,7 +23,6 @@ use crate::surface::read;
 use serde_json::{Map, Value};
 use std::io::{IsTerminal, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// Most read of a payload by every client but the notification one, bytes.
@@ -71,15 +70,10 @@ fn port(argument: Option<&str>) -> u16 {
     plain.and_then(|text| text.parse().ok()).filter(|port| *port > 0).unwrap_or(DEFAULT_PORT)
 }
 
-/// Where the dashboard keeps its files.
-fn state_dir(env: &Env) -> PathBuf {
-    env.state_dir()
-}
-
 /// The event token of a harness out of a port's state file, read at every call since a restart changes it (HOOK-008).
 /// Nothing else is ever taken from that file.
 fn token(env: &Env, port: u16, harness: &str) -> Option<String> {
-    let bytes = read::whole(&state_dir(env).join(format!("cargento-{port}.json")), STATE_CAP).ok()?;
+    let bytes = read::whole(&env.state_dir().join(format!("cargento-{port}.json")), STATE_CAP).ok()?;
     let state = object(&bytes)?;
     let token = state.get("capabilities")?.get(harness)?.as_str()?;
     // A token goes into a header line; whatever else stands in the file does not.

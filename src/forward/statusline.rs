@@ -2,7 +2,7 @@
 //!
 //! The harness calls it at every render; a small memo keeps it from saying the same thing twice.
 
-use super::{Envelope, object, post, post_event, state_dir, stdin, words};
+use super::{Envelope, object, post, post_event, stdin, words};
 use crate::env::Env;
 use crate::surface::write::Place;
 use serde_json::{Map, Value, json};
@@ -22,7 +22,7 @@ fn report(port: Option<&str>, env: &Env, now: f64) {
     let Some(state) = object(&stdin(super::STDIN_CAP)) else { return };
     let Some(id) = conversation(&state) else { return };
     let port = super::port(port);
-    let place = Place::state(&state_dir(env));
+    let place = Place::state(&env.state_dir());
     let name = format!("statusline-antigravity-{id}.json");
     let mut memo = place.read(&name, MEMO_CAP).ok().flatten().and_then(|bytes| object(&bytes)).unwrap_or_default();
     let before = memo.clone();

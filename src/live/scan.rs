@@ -6,7 +6,7 @@ use crate::board::{HarnessStatus, Source};
 use crate::harness::{Collected, Collector, Pass};
 use crate::model::quota::Quota;
 use crate::model::{Code, Degrade, Key};
-use crate::surface::watch::{Dirty, Watch};
+use crate::surface::watch::Watch;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Everything is looked at again this often, whatever the kernel said, seconds (EVT-107).
@@ -141,11 +141,6 @@ fn bound(text: &str) -> String {
         return text.into_owned();
     }
     text.chars().take(ERROR_CAP - MARK.len()).chain(MARK.chars()).collect()
-}
-
-/// An empty dirty set, for passes outside the scan loop.
-pub fn nothing_dirty() -> Dirty {
-    Dirty::default()
 }
 
 #[cfg(test)]
