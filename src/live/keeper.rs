@@ -3,7 +3,7 @@
 //!
 //! Nothing is read for nobody (EVT-108): without a stream, an event or a request the loop sleeps. While a page is open
 //! a change noticed by the kernel is on the board within milliseconds, and the faster a collection is the sooner the
-//! next may follow, so that a busy home costs a few percent of a core at most.
+//! next may follow, so that a busy home costs a tenth of a core at most.
 
 use super::publish::Publisher;
 use super::scan::Scanner;
@@ -18,11 +18,13 @@ use std::time::{Duration, Instant};
 /// How long a first change waits for its neighbours.
 const SETTLE: Duration = Duration::from_millis(8);
 /// A collection may use this share of the time: its cost, times this, must pass before the next unasked one.
-const REST: u32 = 20;
+const REST: u32 = 10;
 const REST_MIN: Duration = Duration::from_millis(40);
 const REST_MAX: Duration = Duration::from_secs(2);
 /// While a page is open, how often a look decides whether time alone changed anything.
 const TICK: Duration = Duration::from_secs(5);
+/// Sessions that stop being believed to work are noticed together, at most this much late, seconds.
+const TOGETHER: f64 = 2.0;
 /// While a page is open, a collection is made at least this often.
 const RECONCILE: Duration = Duration::from_secs(30);
 
@@ -97,7 +99,7 @@ impl Keeper {
     pub fn start(works: Works, waker: Waker, wakes: Wakes) -> std::io::Result<Keeper> {
         let thread = std::thread::Builder::new()
             .name("scan".into())
-            .stack_size(4 * 1024 * 1024)
+            .stack_size(super::scan::STACK)
             .spawn(move || Loop::new(works).run(&wakes.0))?;
         Ok(Keeper { waker, thread: Mutex::new(Some(thread)) })
     }
@@ -258,6 +260,6 @@ impl Loop {
 fn next_by_clock(rows: &[crate::board::Row], now: f64) -> Option<f64> {
     rows.iter()
         .filter(|row| row.seen.state == State::Working)
-        .map(|row| (row.seen.last_activity + crate::config::WORKING_THRESHOLD_SEC).max(now))
+        .map(|row| (row.seen.last_activity + crate::config::WORKING_THRESHOLD_SEC).max(now + TOGETHER))
         .min_by(f64::total_cmp)
 }

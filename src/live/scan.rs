@@ -8,9 +8,14 @@ use crate::model::quota::Quota;
 use crate::model::{Code, Degrade, Key};
 use crate::surface::watch::Watch;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
 
 /// Everything is looked at again this often, whatever the kernel said, seconds (EVT-107).
 pub const SWEEP_SEC: f64 = 30.0;
+/// Most threads that look at everything at once, the scan loop's own among them.
+const WORKERS: usize = 4;
+/// Stack of such a thread, bytes; as the scan loop's.
+pub const STACK: usize = 4 * 1024 * 1024;
 /// Longest store error kept, characters (SAFE caps table).
 const ERROR_CAP: usize = 1024;
 
@@ -64,20 +69,15 @@ impl Scanner {
         let pass = Pass { now, window: window_sec, all, dirty: &dirty, sweep, watch: &self.watch };
         let lost = self.watch.lost();
         let mut findings = Findings::default();
-        for reader in &mut self.readers {
-            let (mut status, collected, panicked) = reader.run(&pass);
+        for (key, outcome) in run(&mut self.readers, &pass) {
+            let Outcome { mut status, collected, quota, panicked } = outcome;
             findings.panics += u64::from(panicked);
-            if collected.is_some() {
-                findings.source.quotas.extend(reader.quota(&pass));
-            }
+            findings.source.quotas.extend(quota);
             if let Some(collected) = collected {
                 status.degrades = collected.degrades;
-                if lost && status.discovered {
-                    status.degrades.push(Degrade {
-                        code: Code::WatchLost,
-                        source: reader.key.as_str().into(),
-                        count: None,
-                    });
+                if lost {
+                    let source = key.as_str().into();
+                    status.degrades.push(Degrade { code: Code::WatchLost, source, count: None });
                 }
                 findings.source.rows.extend(collected.rows);
                 let bounded = |(path, why): (String, String)| (path, bound(&why));
@@ -100,7 +100,51 @@ impl Scanner {
     }
 }
 
+/// What came of one reader in one pass.
+struct Outcome {
+    status: HarnessStatus,
+    /// None when the harness has no store here, or could not be read at all.
+    collected: Option<Collected>,
+    quota: Option<Quota>,
+    panicked: bool,
+}
+
+/// Runs every reader, in registry order. Looking at everything is mostly waiting and parsing, so harnesses share the
+/// processor's cores then; a pass over what changed is not worth a thread.
+fn run(readers: &mut [Reader], pass: &Pass<'_>) -> Vec<(Key, Outcome)> {
+    let found: Vec<Option<bool>> = readers.iter_mut().map(Reader::discovered).collect();
+    let there = found.iter().filter(|found| **found == Some(true)).count();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let hands = if pass.sweep { there.min(cores).min(WORKERS) } else { 1 };
+    let mut slots: Vec<(Key, Option<Outcome>)> = readers.iter().map(|reader| (reader.key, None)).collect();
+    let work = Mutex::new(readers.iter_mut().zip(found).zip(&mut slots));
+    let labour = || {
+        loop {
+            let Some(((reader, found), slot)) = work.lock().unwrap_or_else(PoisonError::into_inner).next() else { return };
+            slot.1 = Some(reader.run(found, pass));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..hands {
+            let thread = std::thread::Builder::new().name("scan".into()).stack_size(STACK);
+            if thread.spawn_scoped(scope, labour).is_err() {
+                // The threads there are do it all.
+                break;
+            }
+        }
+        labour();
+    });
+    slots.into_iter().filter_map(|(key, outcome)| Some((key, outcome?))).collect()
+}
+
 impl Reader {
+    /// Whether there is a store; `None` after a panic.
+    fn discovered(&mut self) -> Option<bool> {
+        // A reader made anew knows nothing of what was noticed before: it walks its store in full.
+        let collector = self.collector.get_or_insert_with(&self.make);
+        catch_unwind(AssertUnwindSafe(|| collector.discovered())).ok()
+    }
+
     /// Figures that cannot be told are none; a reader that fails here is made anew in the next pass.
     fn quota(&mut self, pass: &Pass<'_>) -> Option<Quota> {
         let collector = self.collector.as_ref()?;
@@ -111,25 +155,27 @@ impl Reader {
         })
     }
 
-    fn run(&mut self, pass: &Pass<'_>) -> (HarnessStatus, Option<Collected>, bool) {
-        // A reader made anew knows nothing of what was noticed before: it walks its store in full.
+    fn run(&mut self, found: Option<bool>, pass: &Pass<'_>) -> Outcome {
+        let status = HarnessStatus::new(self.key, found.unwrap_or(true));
+        let mut outcome = Outcome { status, collected: None, quota: None, panicked: false };
+        if found == Some(false) {
+            return outcome;
+        }
         let collector = self.collector.get_or_insert_with(&self.make);
-        let outcome = catch_unwind(AssertUnwindSafe(|| collector.discovered().then(|| collector.collect(pass))));
-        match outcome {
-            Ok(None) => (HarnessStatus::new(self.key, false), None, false),
-            Ok(Some(Ok(collected))) => (HarnessStatus::new(self.key, true), Some(collected), false),
-            Ok(Some(Err(why))) => {
-                let mut status = HarnessStatus::new(self.key, true);
-                status.error = Some(bound(&why));
-                (status, None, false)
+        let collected = found.and_then(|_| catch_unwind(AssertUnwindSafe(|| collector.collect(pass))).ok());
+        match collected {
+            Some(Ok(collected)) => {
+                outcome.collected = Some(collected);
+                outcome.quota = self.quota(pass);
             }
-            Err(_) => {
+            Some(Err(why)) => outcome.status.error = Some(bound(&why)),
+            None => {
                 self.collector = None;
-                let mut status = HarnessStatus::new(self.key, true);
-                status.error = Some("Panic: the reader failed and was started anew".into());
-                (status, None, true)
+                outcome.status.error = Some("Panic: the reader failed and was started anew".into());
+                outcome.panicked = true;
             }
         }
+        outcome
     }
 }
 

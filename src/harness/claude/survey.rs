@@ -7,6 +7,7 @@ use crate::harness::tree::{File, Tree};
 use crate::model::time::newest_plausible;
 use crate::surface::read::Stamp;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// A transcript directly in a project folder.
@@ -75,7 +76,9 @@ impl<'t> Survey<'t> {
         let live = groups.iter().filter(|(_, group)| !group.agents.is_empty());
         let mut wanted: HashSet<&str> = live.map(|(stem, _)| store::key_of(stem)).collect();
         wanted.extend(tasked.iter().map(String::as_str));
-        let tops = tops(projects, |stamp, key| pass.all || pass.in_window(stamp.mtime()) || wanted.contains(key));
+        let wanted = |name: &OsStr| !wanted.is_empty() && wanted.contains(store::key_of(&name.to_string_lossy()));
+        // Times first: a name costs more to look at, and there may be many thousands.
+        let tops = tops(projects, |stamp, name| pass.all || pass.in_window(stamp.mtime()) || wanted(name));
         Survey {
             tops,
             projects,
@@ -94,7 +97,8 @@ impl<'t> Survey<'t> {
         if pass.all || keys.is_empty() {
             return Vec::new();
         }
-        tops(self.projects, |stamp, key| keys.contains(key) && !pass.in_window(stamp.mtime()))
+        let wanted = |name: &OsStr| keys.contains(store::key_of(&name.to_string_lossy()));
+        tops(self.projects, |stamp, name| !pass.in_window(stamp.mtime()) && wanted(name))
     }
 
     /// The task files of a session, in order of path.
@@ -171,18 +175,17 @@ fn rosters(teams: &Tree) -> HashMap<String, Vec<&Path>> {
     dirs
 }
 
-/// The transcripts that `wanted` picks by stamp and key, in order of path.
-fn tops(projects: &Tree, wanted: impl Fn(&Stamp, &str) -> bool) -> Vec<Top> {
+/// The transcripts that `wanted` picks by stamp and name, in order of path.
+fn tops(projects: &Tree, wanted: impl Fn(&Stamp, &OsStr) -> bool) -> Vec<Top> {
     let mut tops = Vec::new();
     for dir in projects.dirs() {
         if !matches!(store::place(projects.root(), dir), Place::Project(_)) {
             continue;
         }
         for (name, file) in projects.files_in(dir) {
-            let text = name.to_string_lossy();
-            let key = store::key_of(&text);
-            if wanted(&file.stamp, key) {
-                tops.push(Top { path: dir.join(name), key: key.to_owned(), stamp: file.stamp });
+            if wanted(&file.stamp, name) {
+                let key = store::key_of(&name.to_string_lossy()).to_owned();
+                tops.push(Top { path: dir.join(name), key, stamp: file.stamp });
             }
         }
     }
