@@ -18,7 +18,7 @@ fn report(hook: Option<&str>, port: Option<&str>, env: &Env) {
         return;
     }
     let Some(built) = payload.and_then(|payload| build(&payload, env)) else { return };
-    post_event(env, super::port(port), "antigravity", &built);
+    post_event(env, super::port(port), "antigravity", &built, super::TIME);
 }
 
 fn build(payload: &Map<String, Value>, env: &Env) -> Option<Envelope> {

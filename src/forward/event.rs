@@ -10,7 +10,7 @@ pub fn event(harness: Option<&str>, port: Option<&str>, env: &Env) {
     let harness = harness.unwrap_or("claude");
     let Some(payload) = object(&stdin(super::STDIN_CAP)) else { return };
     let Some(built) = build(harness, &payload, env) else { return };
-    post_event(env, super::port(port), harness, &built);
+    post_event(env, super::port(port), harness, &built, super::TIME);
 }
 
 fn build(harness: &str, payload: &Map<String, Value>, env: &Env) -> Option<Envelope> {

@@ -31,6 +31,10 @@ const STDIN_CAP: u64 = 1_048_576;
 const TIME: Duration = Duration::from_secs(2);
 /// Most read of the state file, bytes.
 const STATE_CAP: u64 = 65_536;
+/// Longest body that the event route takes, bytes.
+const EVENT_CAP: usize = 8192;
+/// Members every envelope has; the others are hints.
+const REQUIRED: usize = 3;
 /// Enough of a reply to know its status; the body is not interpreted (HOOK-006).
 const REPLY_CAP: usize = 256;
 
@@ -51,12 +55,17 @@ fn stdin(cap: u64) -> Vec<u8> {
     bytes
 }
 
-/// A payload that is one JSON object.
+/// A payload that is one JSON object; a byte order mark in front, which some shells put there, is skipped.
 fn object(bytes: &[u8]) -> Option<Map<String, Value>> {
-    match serde_json::from_slice(bytes).ok()? {
+    match serde_json::from_slice(unmarked(bytes)).ok()? {
         Value::Object(map) => Some(map),
         _ => None,
     }
+}
+
+/// Bytes without the byte order mark in front of them.
+fn unmarked(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
 /// A member that is a string with something in it, trimmed.
@@ -82,19 +91,20 @@ fn token(env: &Env, port: u16, harness: &str) -> Option<String> {
 }
 
 /// Posts an envelope to a harness's event route; whether the dashboard took it.
-fn post_event(env: &Env, port: u16, harness: &str, envelope: &Envelope) -> bool {
+fn post_event(env: &Env, port: u16, harness: &str, envelope: &Envelope, limit: Duration) -> bool {
+    let bytes = envelope.bytes();
     let Some(token) = token(env, port, harness) else { return false };
-    post(port, &format!("/api/events/{harness}"), Some(&token), &envelope.bytes())
+    post(port, &format!("/api/events/{harness}"), Some(&token), &bytes, limit)
 }
 
 /// One POST to the port: no retry, no redirect, no proxy; the body of the answer is not read on.
-fn post(port: u16, path: &str, token: Option<&str>, body: &[u8]) -> bool {
+fn post(port: u16, path: &str, token: Option<&str>, body: &[u8], limit: Duration) -> bool {
     let mut headers = vec![("Content-Type", "application/json")];
     if let Some(token) = token {
         headers.push(("X-Cargento-Capability", token));
     }
     let request = Request { method: "POST", path, headers: &headers, body };
-    loopback::request(port, &request, TIME, REPLY_CAP).is_ok_and(|reply| (200..300).contains(&reply.status))
+    loopback::request(port, &request, limit, REPLY_CAP).is_ok_and(|reply| (200..300).contains(&reply.status))
 }
 
 /// An envelope, its members in the order in which they were put in.
@@ -113,16 +123,29 @@ impl Envelope {
         self.0.push((name, value.into()));
     }
 
-    /// Compact JSON.
+    /// Compact JSON. What would make it longer than the event route takes is left out, the longest hint first, since
+    /// an event without a hint is worth more than none.
     fn bytes(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        let members = self.0.iter().map(|(name, value)| (name, value));
-        // Writing to memory does not fail, and every member is a plain value.
-        if serde::Serializer::collect_map(&mut serde_json::Serializer::new(&mut out), members).is_err() {
-            out.clear();
+        let mut members = self.0.clone();
+        loop {
+            let bytes = compact(&members);
+            let length = |at: &usize| members.get(*at).and_then(|(_, value)| value.as_str()).map_or(0, str::len);
+            match (REQUIRED..members.len()).max_by_key(length) {
+                Some(longest) if bytes.len() > EVENT_CAP => drop(members.remove(longest)),
+                _ => return bytes,
+            }
         }
-        out
     }
+}
+
+fn compact(members: &[(&'static str, Value)]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let members = members.iter().map(|(name, value)| (name, value));
+    // Writing to memory does not fail, and every member is a plain value.
+    if serde::Serializer::collect_map(&mut serde_json::Serializer::new(&mut out), members).is_err() {
+        out.clear();
+    }
+    out
 }
 
 #[cfg(test)]
@@ -141,5 +164,26 @@ mod tests {
         ] {
             assert_eq!(port(argument), want, "{argument:?}");
         }
+    }
+
+    /// HOOK-034: two paths of the greatest length do not fit into one event; it goes without the longer one.
+    #[test]
+    fn hook_034_an_event_never_outgrows_the_route() {
+        let mut envelope = Envelope::new("turn_started", "019a", Some(&"c".repeat(4096)));
+        envelope.put("transcript_path", "t".repeat(3900));
+        envelope.put("subagent_id", "s");
+        assert!(envelope.bytes().len() <= EVENT_CAP && envelope.bytes().ends_with(br#"","subagent_id":"s"}"#));
+        envelope.put("tmux_pane", "%3".repeat(60));
+        let fitted = String::from_utf8(envelope.bytes()).unwrap();
+        assert!(!fitted.contains("\"cwd\"") && fitted.contains("transcript_path") && fitted.contains("tmux_pane"));
+        let huge = Envelope::new("turn_started", &"x".repeat(9000), Some("/w"));
+        assert!(!String::from_utf8(huge.bytes()).unwrap().contains("cwd"));
+    }
+
+    /// FIELD-059: a byte order mark kills no reader.
+    #[test]
+    fn field_059_a_byte_order_mark_is_skipped() {
+        assert!(object(b"\xef\xbb\xbf{\"a\":1}\r\n").is_some());
+        assert!(object(b"\xef\xbb\xbf\xef\xbb\xbf{}").is_none() && object(b"\xff\xfe{\x00}\x00").is_none());
     }
 }

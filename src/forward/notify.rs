@@ -1,6 +1,6 @@
 //! `cargento notify-hook [URL]`: passes a notification payload on as it is (HOOK-020..022).
 
-use super::{post, stdin};
+use super::{post, stdin, unmarked};
 use serde_json::value::RawValue;
 
 const DEFAULT_PORT: u16 = crate::config::DEFAULT_PORT;
@@ -11,7 +11,7 @@ pub fn notify(url: Option<&str>) {
     let bytes = stdin(CAP);
     let blank = bytes.iter().all(u8::is_ascii_whitespace);
     let body: &[u8] = if blank { b"{}" } else { &bytes };
-    if serde_json::from_slice::<&RawValue>(body).is_err() {
+    if serde_json::from_slice::<&RawValue>(unmarked(body)).is_err() {
         return;
     }
     let target = match url {
@@ -19,7 +19,7 @@ pub fn notify(url: Option<&str>) {
         Some(url) => local(url),
     };
     if let Some((port, path)) = target {
-        post(port, &path, None, body);
+        post(port, &path, None, body, super::TIME);
     }
 }
 

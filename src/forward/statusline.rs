@@ -7,39 +7,56 @@ use crate::env::Env;
 use crate::surface::write::Place;
 use serde_json::{Map, Value, json};
 use std::io::Write;
+use std::time::{Duration, Instant};
 
 /// Shortest time between two quota posts, seconds.
 const QUOTA_EVERY: f64 = 60.0;
 const MEMO_CAP: usize = 4096;
 
+/// Both posts of one render together; the first leaves the second its share when there are two.
+const BOTH: Duration = Duration::from_millis(2400);
+/// See [`BOTH`].
+const FIRST: Duration = Duration::from_millis(1600);
+
 /// Prints an empty status line, then reports what changed since the last render.
 pub fn statusline(port: Option<&str>, env: &Env, now: f64) {
-    super::quietly(|| report(port, env, now));
+    // First, so that no dashboard holds up what the harness draws.
     drop(std::io::stdout().write_all(b"\n"));
+    super::quietly(|| report(port, env, now));
 }
 
 fn report(port: Option<&str>, env: &Env, now: f64) {
     let Some(state) = object(&stdin(super::STDIN_CAP)) else { return };
     let Some(id) = conversation(&state) else { return };
+    let quota = state.get("quota").filter(|quota| quota.as_object().is_some_and(|map| !map.is_empty()));
+    let turn = turn(&state);
+    // With nothing to say not even the memo is looked at (HOOK-011).
+    if quota.is_none() && turn.is_none() {
+        return;
+    }
     let port = super::port(port);
     let place = Place::state(&env.state_dir());
     let name = format!("statusline-antigravity-{id}.json");
     let mut memo = place.read(&name, MEMO_CAP).ok().flatten().and_then(|bytes| object(&bytes)).unwrap_or_default();
     let before = memo.clone();
+    let event = turn.filter(|event| memo.get("event").and_then(Value::as_str) != Some(event));
+    let began = Instant::now();
 
-    if let Some(quota) = state.get("quota").filter(|quota| quota.as_object().is_some_and(|map| !map.is_empty())) {
+    if let Some(quota) = quota {
         let last = memo.get("quota_at").and_then(Value::as_f64).unwrap_or(0.0);
+        let limit = if event.is_some() { FIRST } else { super::TIME };
         // A memo from the future is one written under another clock.
         if !(0.0..QUOTA_EVERY).contains(&(now - last))
-            && post(port, "/api/usage", None, json!({"quota": quota}).to_string().as_bytes())
+            && post(port, "/api/usage", None, json!({"quota": quota}).to_string().as_bytes(), limit)
         {
             memo.insert("quota_at".into(), now.into());
         }
     }
-    if let Some(event) = turn(&state).filter(|event| memo.get("event").and_then(Value::as_str) != Some(event)) {
+    if let Some(event) = event {
         let built = Envelope::new(event, &id, words(&state, "cwd"));
+        let limit = BOTH.saturating_sub(began.elapsed()).min(super::TIME);
         // What was not taken is said again at the next render.
-        if post_event(env, port, "antigravity", &built) {
+        if post_event(env, port, "antigravity", &built, limit) {
             memo.insert("event".into(), event.into());
         }
     }

@@ -26,10 +26,21 @@ fn identity_of(tmux: &str, pane: &str, tmpdir: Option<&str>, uid: u32) -> Option
     let socket = path.file_name()?.to_str().filter(|name| is_socket_name(name))?;
     let own = PathBuf::from(tmpdir.unwrap_or("/tmp")).join(format!("tmux-{uid}"));
     // Links are resolved on both sides: on macOS /tmp is one.
-    if read::real(path.parent()?).ok()? != read::real(&own).ok()? {
+    if resolved(path.parent()?)? != resolved(&own)? {
         return None;
     }
     Some(Place { socket: socket.to_owned(), pane: pane.to_owned(), server: server.to_owned() })
+}
+
+/// The path with its links resolved, as far as it exists.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    match read::real(path) {
+        Ok(real) => Some(real),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Some(read::real(path.parent()?).ok()?.join(path.file_name()?))
+        }
+        Err(_) => None,
+    }
 }
 
 fn is_socket_name(name: &str) -> bool {
@@ -63,6 +74,10 @@ mod tests {
         ] {
             assert!(identity_of(&tmux, pane, tmpdir, uid).is_none(), "{tmux} {pane} {uid}");
         }
+        // The server's directory need not be there yet, and a relative path leads nowhere.
+        assert!(identity_of(&format!("{base}/tmux-9/default,123,0"), "%3", tmpdir, 9).is_some());
+        assert!(identity_of(&format!("{base}/no/tmux-9/default,123,0"), "%3", tmpdir, 9).is_none());
+        assert!(identity_of("default,123,0", "%3", tmpdir, 7).is_none());
         std::fs::remove_dir_all(dir).unwrap();
     }
 }

@@ -8,12 +8,19 @@ import { pathToFileURL } from "node:url";
 
 const SOURCES = new URL("../../src/forward/adapters/", import.meta.url);
 
+/** The text of an adapter: as `cargento plugin` wrote it into the folder that CARGENTO_ADAPTERS names, else joined here alike. */
+const text = (name) => {
+  const written = process.env.CARGENTO_ADAPTERS;
+  if (written) return readFileSync(join(written, `${name}.js`));
+  return ["delivery", name].map((part) => readFileSync(new URL(`${part}.js`, SOURCES), "utf8")).join("\n");
+};
+
 /** Loads a fresh copy of an adapter: its module state is one plugin lifetime. */
 export async function load(name) {
   const folder = mkdtempSync(join(tmpdir(), "cargento-adapter-"));
   try {
     const file = join(folder, `${name}.mjs`);
-    writeFileSync(file, readFileSync(new URL(`${name}.js`, SOURCES)));
+    writeFileSync(file, text(name));
     return await import(pathToFileURL(file));
   } finally {
     rmSync(folder, { recursive: true });

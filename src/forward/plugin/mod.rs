@@ -10,10 +10,13 @@ pub use registrations::{claude_hooks, codex_hooks, notifications, status_line};
 use serde_json::Value;
 use std::path::Path;
 
-/// The plugin OpenCode loads from a project (section 8).
-pub const OPENCODE_PLUGIN: &str = include_str!("../adapters/opencode_plugin.js");
+/// The plugin OpenCode loads from a project (section 8). Each adapter is one file to copy: what both do to deliver, then
+/// its own part.
+pub const OPENCODE_PLUGIN: &str =
+    concat!(include_str!("../adapters/delivery.js"), "\n", include_str!("../adapters/opencode_plugin.js"));
 /// The extension Pi loads (section 9).
-pub const PI_EXTENSION: &str = include_str!("../adapters/pi_extension.js");
+pub const PI_EXTENSION: &str =
+    concat!(include_str!("../adapters/delivery.js"), "\n", include_str!("../adapters/pi_extension.js"));
 const SKILL: &str = include_str!("../adapters/skill.md");
 
 /// Where in the skill text this executable's command is put.

@@ -6,6 +6,7 @@
 use super::native::Backend;
 use crate::keep::deliveries::{Deliveries, Outcome};
 use crate::keep::store::Tell;
+use crate::model::time::system_clock;
 use crate::surface::process::Supervisor;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -78,22 +79,47 @@ impl Desk {
     }
 }
 
+/// Longest sleep while something is waited for: a machine that slept meanwhile is noticed within it.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
+
+/// A moment to wake at. It comes by whichever clock runs ahead: the one that counts running time stands still while the
+/// machine sleeps, and the other may be set back.
+#[derive(Clone, Copy, Debug)]
+struct Alarm {
+    wait: Duration,
+    set: Instant,
+    /// The same moment on the wall clock, seconds since the epoch.
+    wall: f64,
+}
+
+impl Alarm {
+    fn left(&self, now: Instant, wall: f64) -> Duration {
+        let by_wall = Duration::try_from_secs_f64(wall - self.wall).unwrap_or_default();
+        self.wait.saturating_sub(now.saturating_duration_since(self.set).max(by_wall))
+    }
+}
+
 fn attend(works: Arc<Works>, children: &Supervisor, inbox: &Receiver<Order>) {
-    let mut wake_at: Option<Instant> = None;
+    let clock = system_clock();
+    let mut alarm: Option<Alarm> = None;
     loop {
-        let order = match wake_at {
+        let left = alarm.map(|alarm| alarm.left(Instant::now(), clock()));
+        let order = match left {
             None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(at) => inbox.recv_timeout(at.saturating_duration_since(Instant::now())),
+            Some(left) => inbox.recv_timeout(left.min(LOOK_EVERY)),
         };
         match order {
             Ok(Order::Raise(raise)) => carry_out(&works, children, raise),
             Ok(Order::Wake(wait)) => {
-                let at = Instant::now() + wait;
-                wake_at = Some(wake_at.map_or(at, |known| known.min(at)));
+                if left.is_none_or(|left| wait < left) {
+                    alarm = Some(Alarm { wait, set: Instant::now(), wall: clock() });
+                }
             }
             Err(RecvTimeoutError::Timeout) => {
-                wake_at = None;
-                (works.wake)();
+                if alarm.is_some_and(|alarm| alarm.left(Instant::now(), clock()).is_zero()) {
+                    alarm = None;
+                    (works.wake)();
+                }
             }
             Err(RecvTimeoutError::Disconnected) => return,
         }
@@ -122,4 +148,26 @@ fn carry_out(works: &Arc<Works>, children: &Supervisor, raise: Raise) {
 fn record(works: &Works, raise: &Raise, outcome: Outcome) {
     works.records.record(&raise.harness, &raise.sid, raise.lane, outcome, raise.at);
     (works.recorded)();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// TRUST-056: a machine that slept, or whose clock was set, wakes the loop no later than it should, nor at once.
+    #[test]
+    fn trust_056_an_alarm_comes_by_the_clock_that_runs_ahead() {
+        let (set, second) = (Instant::now(), Duration::from_secs(1));
+        let alarm = Alarm { wait: second * 100, set, wall: 5000.0 };
+        for (ran, wall, want) in [
+            (0, 5000.0, 100),
+            (40, 5040.0, 60),
+            (1, 8600.0, 0),
+            (40, 5000.0 - 86_400.0, 60),
+            (40, f64::NAN, 60),
+            (200, 5000.0, 0),
+        ] {
+            assert_eq!(alarm.left(set + second * ran, wall), second * want, "{ran} s later, at {wall}");
+        }
+    }
 }

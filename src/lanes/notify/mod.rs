@@ -148,7 +148,7 @@ impl Notify {
         true
     }
 
-    /// The figures of one lane's raises, or of all (NOTE-083).
+    /// The figures of one lane's raises, or of all, which the board publishes as `deliveries` (NOTE-083).
     pub fn counts(&self, lane: Option<&str>) -> Counts {
         told::counts(&self.records.raises(), lane)
     }
@@ -266,6 +266,8 @@ impl Lane for Notify {
         top.in_quiet_hours = self.quiet.holds(variant.now);
         top.browser_lane_at = self.browser.get().and_then(|lane| lane.reported_at());
         top.browser_lane = top.browser_lane_at.is_some();
+        let counts = self.counts(None);
+        top.more.insert("deliveries".into(), serde_json::json!(counts));
         if let Some(why) = self.records.reset() {
             top.more.insert("deliveries_reset".into(), why.into());
         }

@@ -199,8 +199,9 @@ fn note_021_payload_009_the_order_of_the_gate() {
     assert_eq!(stand.lane.tell.counters.get("notify.suppressed"), 1);
 }
 
+/// EVT-108: a popup that the floor over all sessions put off wakes the loop with no page open.
 #[test]
-fn note_021_a_deferred_popup_wakes_the_loop_by_itself() {
+fn evt_108_note_021_a_deferred_popup_wakes_the_loop_by_itself() {
     let stand = Stand::new(&PLAIN);
     stand.popup("0b1c2d3e", "May I?", NOW);
     stand.collect(NOW + 14.99, &[(Key::Codex, "thread", NeedsInput)]);
@@ -313,4 +314,31 @@ fn note_062_076_and_the_top_level_says_who_alerts() {
     let none = board(Stand::new(&Wanted { script: None, quiet: window(-5, 5) }).lane);
     assert_eq!((&none["native_notify"], &none["in_quiet_hours"]), (&"".into(), &true.into()));
     assert!(none.get("deliveries_reset").is_none());
+    assert_eq!(none["deliveries"], serde_json::json!({"raises": 0, "attempted": 0, "handed_over": 0}));
+}
+
+/// NOTE-083: three figures, no ratio; a raise without a service is raised and not attempted.
+#[test]
+fn note_083_the_board_publishes_three_figures() {
+    let stand = Stand::new(&Wanted { script: Some("exit 3"), ..PLAIN });
+    stand.popup("0b1c2d3e", "May I?", NOW);
+    stand.outcomes(1);
+    stand.lane.records.record("codex", "a", "gate", Outcome::NoLane, NOW + 1.0);
+    stand.lane.records.record("codex", "a", "departure", Outcome::HandedOver, NOW + 2.0);
+    assert_eq!(stand.lane.counts(Some("departure")), Counts { raises: 1, attempted: 1, handed_over: 1 });
+    let lanes: [Arc<dyn Lane>; 1] = [Arc::new(stand.lane)];
+    let board = crate::board::assemble(crate::board::Source::default(), variant(NOW), &lanes, &[], &|n| panic!("{n}"));
+    let body: serde_json::Value = serde_json::from_slice(&board.body().unwrap()).unwrap();
+    assert_eq!(body["deliveries"], serde_json::json!({"raises": 3, "attempted": 2, "handed_over": 1}));
+}
+
+/// EVT-108, NOTE-094: what the quiet hours held back wakes the loop when they end, with no page open.
+#[test]
+fn evt_108_note_094_the_end_of_quiet_hours_wakes_the_loop() {
+    let stand = Stand::new(&Wanted { quiet: window(-5, 5), ..PLAIN });
+    let until = stand.lane.quiet.next_edge(NOW).unwrap();
+    stand.collect(until - 0.06, &[(Key::Codex, "a", NeedsInput)]);
+    wait(|| (stand.woken.load(Ordering::SeqCst) == 1).then_some(()));
+    stand.collect(until + 0.01, &[(Key::Codex, "a", NeedsInput)]);
+    assert_eq!(stand.outcomes(1), [("gate".to_owned(), "a".to_owned(), Some(Outcome::HandedOver))]);
 }

@@ -4,6 +4,7 @@
 use crate::board::{Delivery, Row};
 use crate::keep::deliveries::{Outcome, Raise};
 use crate::model::Key;
+use serde::Serialize;
 use std::sync::Arc;
 
 /// Length of the prefix by which Claude's rows are named, bytes.
@@ -114,7 +115,7 @@ impl Book {
 }
 
 /// Three figures that say nothing about each other (NOTE-083).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Raises on record.
     pub raises: u64,

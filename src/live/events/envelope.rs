@@ -114,6 +114,10 @@ impl Envelope {
             return Err(Outcome::Incompatible);
         }
         let event = body.get("event").and_then(Value::as_str).and_then(Event::parse).ok_or(Outcome::UnknownEvent)?;
+        // Reports of command shapes are not kept in this build, which answers as one that has them switched off (IRR-053).
+        if event == Event::CommandShapeReported {
+            return Err(Outcome::Disabled);
+        }
         let id = trimmed(body, "session_id", ID_CAP).ok_or(Outcome::Malformed)?;
         if !SOURCES.contains(&harness) {
             return Err(Outcome::UnknownHarness);

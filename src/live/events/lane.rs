@@ -3,10 +3,11 @@
 use super::disputes::{Disputes, Episode};
 use super::ledger::{Asked, Ends, Ledger, Overlay, RowKey};
 use super::reduce::{GRACE, Marks, reduce};
+use super::silence::Silence;
 use super::{Envelope, Outcome};
 use crate::board::{Lane, Row, Sampled, Top, Variant};
 use crate::counters::Counters;
-use crate::model::{Key, State};
+use crate::model::{Code, Degrade, Key, State};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,6 +16,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Overlays {
     ledger: Mutex<Ledger>,
     disputes: Mutex<Disputes>,
+    silence: Mutex<Silence>,
+    /// Whether the sessions shown have hooks that could speak; those of the demo have none.
+    listens: bool,
     ends: Arc<dyn Ends>,
     counters: Arc<Counters>,
 }
@@ -27,7 +31,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Overlays {
     /// An empty ledger over the stored ends.
     pub fn new(ends: Arc<dyn Ends>, counters: Arc<Counters>) -> Overlays {
-        Overlays { ledger: Mutex::default(), disputes: Mutex::default(), ends, counters }
+        Overlays {
+            ledger: Mutex::default(),
+            disputes: Mutex::default(),
+            silence: Mutex::default(),
+            listens: true,
+            ends,
+            counters,
+        }
+    }
+
+    /// The same for invented sessions, whose silence means nothing.
+    #[must_use]
+    pub fn of_demo(mut self, demo: bool) -> Overlays {
+        self.listens = !demo;
+        self
     }
 
     /// Checks and records an envelope that arrived at `now`; never collects and opens no store but that of ends.
@@ -49,6 +67,7 @@ impl Overlays {
                 }
             }
         };
+        lock(&self.silence).hear(harness, now);
         // The store of ends is written with no lock held (EVT-088).
         if let Some(at) = asked.mark_end {
             self.ends.mark(&key, at);
@@ -96,8 +115,27 @@ impl Overlays {
 
     /// When the overlays next change what the board shows, if nothing else happens.
     pub fn next_change(&self, now: f64) -> Option<f64> {
-        lock(&self.ledger).next_change(now)
+        let overlays = lock(&self.ledger).next_change(now);
+        let silence = lock(&self.silence).next_change(now);
+        overlays.into_iter().chain(silence).min_by(f64::total_cmp)
     }
+
+    /// Says on the rows of a silent source that its hooks are (DECK-020).
+    fn tell_silence(&self, rows: &mut [Row], now: f64) {
+        if !self.listens {
+            return;
+        }
+        let seen: Vec<(Key, f64)> = rows.iter().map(|row| (row.seen.harness, row.seen.last_activity)).collect();
+        let mut silence = lock(&self.silence);
+        silence.observe(&seen, now);
+        for row in rows.iter_mut().filter(|row| silence.touches(row.seen.harness, row.seen.last_activity, now)) {
+            row.seen.degrades.push(silent(row.seen.harness));
+        }
+    }
+}
+
+fn silent(key: Key) -> Degrade {
+    Degrade { code: Code::HooksSilent, source: key.as_str().into(), count: None }
 }
 
 fn listed(key: &RowKey, o: &Overlay, now: f64) -> Value {
@@ -114,6 +152,7 @@ impl Lane for Overlays {
     fn overlay(&self, rows: &mut [Row], variant: Variant, _sampled: &Sampled) {
         let stored = self.ends.all();
         let now = variant.now;
+        self.tell_silence(rows, now);
         let keys: HashSet<RowKey> = rows.iter().map(|r| (r.seen.harness, r.seen.sid.clone())).collect();
         let mut disputed = Vec::new();
         {
@@ -148,8 +187,13 @@ impl Lane for Overlays {
         lock(&self.disputes).observe(disputed, now, &drops);
     }
 
-    fn publish(&self, top: &mut Top, _rows: &[Row], _variant: Variant) {
+    fn publish(&self, top: &mut Top, _rows: &[Row], variant: Variant) {
         top.ends_observable = true;
+        let silence = lock(&self.silence);
+        for harness in top.harnesses.iter_mut().filter(|harness| silence.holds(harness.key, variant.now)) {
+            harness.degrades.push(silent(harness.key));
+        }
+        drop(silence);
         if let Some(why) = self.ends.reset() {
             top.more.insert("ends_reset".into(), why.into());
         }
@@ -216,6 +260,84 @@ mod tests {
         assert_eq!(counters.get("overlay.refused"), 1);
         assert_eq!(counters.get("pending.refused"), 512 - 256);
         assert_eq!(lane.listing(1000.0)["overlays"].as_array().unwrap().len(), 512);
+    }
+
+    /// EVT-053: who found no room among the pending stays until a row comes; EVT-133 counts both.
+    #[test]
+    fn evt_053_beyond_256_pending_an_overlay_stays_until_it_is_matched() {
+        let (lane, counters) = lane();
+        let id = |n: usize| format!("019fa752-aaaa-4000-8000-{n:012x}");
+        for n in 0..260 {
+            send(&lane, "turn_started", &id(n), 1000.0);
+        }
+        assert_eq!(counters.get("pending.refused"), 4);
+        for now in [1010.0, 1061.0, 1070.0, 1200.0, 5000.0] {
+            collect(&lane, vec![], now);
+        }
+        assert_eq!(counters.get("pending.expired"), 256);
+        let listing = lane.listing(5000.0);
+        assert_eq!((listing["overlays"].as_array().unwrap().len(), &listing["pending_rows"]), (4, &json!([])));
+        let mut late = row(State::Idle, 990.0);
+        late.sid = id(259);
+        collect(&lane, vec![late], 5001.0);
+        collect(&lane, vec![], 5002.0);
+        collect(&lane, vec![], 5063.0);
+        assert_eq!(lane.listing(5063.0)["overlays"].as_array().unwrap().len(), 3, "once matched it can expire");
+        send(&lane, "session_ended", &id(258), 5064.0);
+        send(&lane, "turn_started", &id(257), 5064.0);
+        assert_eq!(lane.listing(5064.0)["pending_rows"], json!([format!("codex/{}", id(257))]), "there is room now");
+        collect(&lane, vec![], 5125.0);
+        assert_eq!(lane.listing(5125.0)["overlays"].as_array().unwrap().len(), 1);
+    }
+
+    /// EVT-042: a numbered event that comes late is a hint and no more.
+    #[test]
+    fn evt_042_a_late_number_is_a_hint_without_an_overlay() {
+        let (lane, counters) = lane();
+        let numbered = |event: &str, instance: &str, n: u64, now: f64| {
+            let body = json!({"v": 1, "event": event, "session_id": UUID, "source_instance_id": instance, "source_sequence": n});
+            lane.submit(Key::Codex, body.as_object().unwrap(), now)
+        };
+        assert_eq!(numbered("input_requested", "a", 2, 1000.0).0, Outcome::Accepted);
+        for (event, n) in [("input_resolved", 1), ("input_resolved", 2), ("session_ended", 2)] {
+            let (outcome, asked) = numbered(event, "a", n, 1001.0);
+            assert_eq!((outcome, asked.mark_end), (Outcome::Accepted, None), "{event} {n}");
+        }
+        assert!(numbered("reconcile_required", "a", 2, 1001.0).1.reconcile, "a hint is a hint");
+        assert_eq!((counters.get("overlay.stale"), counters.get("event.input_resolved")), (4, 2));
+        let kinds = |lane: &Overlays| -> Vec<String> {
+            let listing = lane.listing(1001.0);
+            listing["overlays"].as_array().unwrap().iter().map(|o| o["kind"].as_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(kinds(&lane), ["needs_input"]);
+        numbered("input_resolved", "b", 1, 1002.0);
+        assert_eq!(kinds(&lane), ["needs_input", "working"], "another instance counts for itself");
+    }
+
+    /// DECK-020 (`hooks-silent`): on the rows that move, in the harness strip, and gone with the next event.
+    #[test]
+    fn deck_020_silent_hooks_are_named_on_the_row_and_the_harness() {
+        let (lane, _) = lane();
+        let board = |now: f64, last: f64| {
+            let variant = Variant { now, window_hours: 24.0, all: false };
+            let harnesses = vec![HarnessStatus::new(Key::Codex, true), HarnessStatus::new(Key::Gemini, true)];
+            let lanes: [Arc<dyn Lane>; 1] = [Arc::clone(&lane) as Arc<dyn Lane>];
+            let mut old = row(State::Idle, 1000.0);
+            old.sid = "old".into();
+            let rows = vec![row(State::Working, last), old];
+            let board =
+                assemble(Source { harnesses, rows, ..Source::default() }, variant, &lanes, &[], &|n| panic!("{n}"));
+            serde_json::from_slice::<Value>(&board.body().unwrap()).unwrap()
+        };
+        board(1000.0, 1000.0);
+        board(1601.0, 1600.0);
+        let body = board(1620.0, 1619.0);
+        let silent = json!([{"code": "hooks-silent", "source": "codex"}]);
+        assert_eq!((&body["sessions"][0]["degrades"], &body["sessions"][1]["degrades"]), (&silent, &json!([])));
+        assert_eq!((&body["harnesses"][0]["degrades"], &body["harnesses"][1]["degrades"]), (&silent, &json!([])));
+        send(&lane, "store_changed", UUID, 1621.0);
+        let body = board(1622.0, 1621.5);
+        assert_eq!((&body["sessions"][0]["degrades"], &body["harnesses"][0]["degrades"]), (&json!([]), &json!([])));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::envelope::{Envelope, Event};
 use crate::model::Key;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Sessions with overlays, stop marks, instances: refused beyond, never evicted (EVT-051).
 pub const MAX_SESSIONS: usize = 512;
@@ -104,11 +104,13 @@ pub struct Ledger {
     pub overlays: HashMap<RowKey, Vec<Overlay>>,
     /// Since when a session with overlays has had no row.
     pub pending: HashMap<RowKey, f64>,
+    /// Sessions for which there was no room among the pending ones: they stay until a row matches them (EVT-053).
+    unlisted: HashSet<RowKey>,
     pub stops: HashMap<RowKey, f64>,
     pub ends: HashMap<RowKey, f64>,
     instances: HashMap<(RowKey, String), u64>,
     /// Rows of the newest collections, to tell pending sessions.
-    known: std::collections::HashSet<RowKey>,
+    known: HashSet<RowKey>,
 }
 
 impl Ledger {
@@ -124,6 +126,8 @@ impl Ledger {
         let mut asked = Asked::default();
         if self.is_stale(&key, event) {
             count("overlay.stale");
+            // It is late for the row's state and still a hint (EVT-042).
+            asked.reconcile = event.event == Event::ReconcileRequired;
             return asked;
         }
         match event.event {
@@ -134,6 +138,7 @@ impl Ledger {
             Event::SessionEnded => {
                 self.overlays.remove(&key);
                 self.pending.remove(&key);
+                self.unlisted.remove(&key);
                 count("retired");
                 let at = self.ends.get(&key).copied().unwrap_or(0.0).max(event.at);
                 if self.ends.len() < MAX_SESSIONS || self.ends.contains_key(&key) {
@@ -204,19 +209,22 @@ impl Ledger {
         }
         if !self.known.contains(&key) && !self.pending.contains_key(&key) {
             if self.pending.len() < MAX_PENDING {
+                self.unlisted.remove(&key);
                 self.pending.insert(key, now);
             } else {
                 count("pending.refused");
+                self.unlisted.insert(key);
             }
         }
     }
 
     /// Squares the books with a collection's rows: sessions that have a row wait no more, those that waited too long
     /// go, marks of rows that are gone go.
-    pub fn settle(&mut self, rows: std::collections::HashSet<RowKey>, now: f64, window: f64, count: &dyn Fn(&str)) {
+    pub fn settle(&mut self, rows: HashSet<RowKey>, now: f64, window: f64, count: &dyn Fn(&str)) {
         self.pending.retain(|key, _| !rows.contains(key));
-        for key in self.overlays.keys() {
-            if !rows.contains(key) && !self.pending.contains_key(key) && self.pending.len() < MAX_PENDING {
+        self.unlisted.retain(|key| !rows.contains(key));
+        for key in self.overlays.keys().filter(|key| !rows.contains(*key) && !self.unlisted.contains(*key)) {
+            if !self.pending.contains_key(key) && self.pending.len() < MAX_PENDING {
                 self.pending.insert(key.clone(), now);
             }
         }

@@ -9,6 +9,7 @@ mod ingress;
 mod lane;
 mod ledger;
 mod reduce;
+mod silence;
 mod tokens;
 
 pub use envelope::{Envelope, Event, Outcome, SOURCES};
