@@ -78,7 +78,8 @@ impl Parts {
         let mut events = None;
         if settings.events_enabled() {
             let ends = Arc::new(StoredEnds::new(context.place.clone(), tell));
-            let overlays = Arc::new(Overlays::new(ends, Arc::clone(&given.counters)).of_demo(context.private.is_some()));
+            let overlays =
+                Arc::new(Overlays::new(ends, Arc::clone(&given.counters)).of_demo(context.private.is_some()));
             lanes.push(Arc::clone(&overlays) as Arc<dyn Lane>);
             let (counters, clock) = (Arc::clone(&given.counters), given.clock.clone());
             let door = Ingress::new(overlays, Arc::new(Tokens::new()?), counters, clock, given.waker.clone());

@@ -12,6 +12,8 @@ pub type Object = Map<String, Value>;
 pub enum Rule {
     /// As an empty object.
     Lenient,
+    /// As an empty object too, which the feature refuses and counts itself: one refusal, one counter (TRUST-041).
+    Judged,
     /// As a bad request.
     Strict,
 }

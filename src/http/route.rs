@@ -1,7 +1,7 @@
 //! The route table, in one screen (HTTP spec section 3). A route that is not here does not exist.
 
 use super::gate::Gate;
-use super::json::Rule::{self, Lenient, Strict};
+use super::json::Rule::{self, Judged, Lenient, Strict};
 
 /// The two methods there are; any other is 501 (HTTP-005).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,7 +154,7 @@ pub const ROUTES: &[Route] = &[
     post("/api/shutdown",       S,     Take::Nothing,                       To::Shutdown),
     post("/api/notify",         S,     Take::Object(65_536, Lenient),       To::Feature(Feature::Notify, NO_NOTIFY)),
     post("/api/usage",          S,     Take::Object(131_072, Lenient),      To::Feature(Feature::Usage, Off::Dropped("usage.dropped"))),
-    posts_under("/api/events/", S,     Take::Object(8192, Lenient),         To::Feature(Feature::Events, Off::Absent("off.events"))),
+    posts_under("/api/events/", S,     Take::Object(8192, Judged),          To::Feature(Feature::Events, Off::Absent("off.events"))),
     post("/api/focus",          S,     Take::Object(1024, Lenient),         To::Feature(Feature::Focus, NO_FOCUS)),
     post("/api/dismiss",        S,     Take::Object(1024, Lenient),         To::Feature(Feature::Dismiss, NO_DISMISS)),
     post("/api/annotate",       S,     Take::Object(12_288, Lenient),       To::Feature(Feature::Annotate, NO_WORDS)),

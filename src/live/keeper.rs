@@ -186,7 +186,8 @@ impl Loop {
         if !watched && !self.owed {
             return None;
         }
-        let change = self.dirty_since.map(|since| (since + SETTLE).max(self.rested()));
+        let change =
+            self.dirty_since.map(|since| self.rested().map_or(since + SETTLE, |rested| rested.max(since + SETTLE)));
         let due = match change {
             Some(change) if watched => change.min(self.tick_at),
             Some(change) => change,
@@ -195,14 +196,17 @@ impl Loop {
         Some(due.saturating_duration_since(Instant::now()))
     }
 
-    fn rested(&self) -> Instant {
-        self.last.map_or_else(Instant::now, |at| at + (self.cost * REST).clamp(REST_MIN, REST_MAX))
+    /// When the next unasked collection may come; none before the first.
+    fn rested(&self) -> Option<Instant> {
+        self.last.map(|at| at + (self.cost * REST).clamp(REST_MIN, REST_MAX))
     }
 
     /// A timer ran out: collects when there is a reason to.
     fn unasked(&mut self) {
         let now = Instant::now();
-        let changed = self.dirty_since.is_some_and(|since| now >= since + SETTLE && now >= self.rested());
+        let changed = self
+            .dirty_since
+            .is_some_and(|since| now >= since + SETTLE && self.rested().is_none_or(|rested| now >= rested));
         if !changed && !self.ticked(now) {
             return;
         }

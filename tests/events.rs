@@ -1,0 +1,15 @@
+//! Events, hooks and notifications: the real binary with its real event tokens, and the overlay ledger against an oracle.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
+#[path = "events/burst.rs"]
+mod burst;
+#[path = "events/desk.rs"]
+mod desk;
+#[path = "events/forward.rs"]
+mod forward;
+#[path = "events/hostile.rs"]
+mod hostile;
+#[path = "events/stories.rs"]
+mod stories;
