@@ -120,7 +120,9 @@ fn run(readers: &mut [Reader], pass: &Pass<'_>) -> Vec<(Key, Outcome)> {
     let work = Mutex::new(readers.iter_mut().zip(found).zip(&mut slots));
     let labour = || {
         loop {
-            let Some(((reader, found), slot)) = work.lock().unwrap_or_else(PoisonError::into_inner).next() else { return };
+            let Some(((reader, found), slot)) = work.lock().unwrap_or_else(PoisonError::into_inner).next() else {
+                return;
+            };
             slot.1 = Some(reader.run(found, pass));
         }
     };

@@ -119,7 +119,7 @@ fn evt_060_ten_thousand_events_leave_every_row_as_the_rules_say() {
         .collect();
     let collect = |now: f64| {
         let rows = activity.iter().enumerate().map(|(n, (own, last))| {
-            let mut row = Observed::new(Key::Codex, &id("codex", n));
+            let mut row = Observed::new(Key::Codex, id("codex", n));
             (row.own_activity, row.last_activity, row.state) = (*own, *last, State::Idle);
             row
         });

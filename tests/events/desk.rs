@@ -131,6 +131,19 @@ impl Answer {
     }
 }
 
+/// Waits for something that another thread or process brings about.
+#[track_caller]
+pub fn until<T>(what: &str, ready: impl Fn() -> Option<T>) -> T {
+    let limit = Instant::now() + Duration::from_secs(30);
+    loop {
+        if let Some(value) = ready() {
+            return value;
+        }
+        assert!(Instant::now() < limit, "{what}: never came");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// A running dashboard.
 pub struct Desk {
     pub home: Home,
@@ -152,7 +165,7 @@ impl Desk {
         let child = command.spawn().unwrap();
         let mut desk = Desk { home, port, child, tokens: BTreeMap::new() };
         let state = desk.home.state(&format!("cargento-{port}.json"));
-        desk.until("the dashboard answers", || {
+        until("the dashboard answers", || {
             TcpStream::connect(("127.0.0.1", port)).ok()?;
             (desk.get("/api/health").status == 200).then_some(())
         });
@@ -161,19 +174,6 @@ impl Desk {
             desk.tokens = tokens.iter().map(|(k, v)| (k.clone(), v.as_str().unwrap().to_owned())).collect();
         }
         desk
-    }
-
-    /// Waits for something that another thread or process brings about.
-    #[track_caller]
-    pub fn until<T>(&self, what: &str, ready: impl Fn() -> Option<T>) -> T {
-        let limit = Instant::now() + Duration::from_secs(30);
-        loop {
-            if let Some(value) = ready() {
-                return value;
-            }
-            assert!(Instant::now() < limit, "{what}: never came");
-            std::thread::sleep(Duration::from_millis(10));
-        }
     }
 
     /// Sends bytes and reads to the end.
@@ -234,7 +234,7 @@ impl Desk {
     /// The row once it is as wanted.
     #[track_caller]
     pub fn row_where(&self, what: &str, harness: &str, sid: &str, fits: impl Fn(&Value) -> bool) -> Value {
-        self.until(what, || self.row(harness, sid).filter(|row| fits(row)))
+        until(what, || self.row(harness, sid).filter(|row| fits(row)))
     }
 
     /// Resident memory, KiB.

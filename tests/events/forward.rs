@@ -366,10 +366,7 @@ fn hook_055_trust_057_a_board_that_never_answers_costs_its_limit() {
                 let begun = Instant::now();
                 quiet(name, &call(home, &args, &[], input), want);
                 let took = begun.elapsed();
-                assert!(
-                    took >= Duration::from_millis(1500) && took < Duration::from_millis(3000),
-                    "{name} took {took:?}"
-                );
+                assert!(took >= Duration::from_millis(1500) && took < Duration::from_secs(3), "{name} took {took:?}");
             });
         }
     });
