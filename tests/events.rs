@@ -11,5 +11,7 @@ mod desk;
 mod forward;
 #[path = "events/hostile.rs"]
 mod hostile;
+#[path = "events/notify.rs"]
+mod notify;
 #[path = "events/stories.rs"]
 mod stories;

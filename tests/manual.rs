@@ -64,3 +64,34 @@ fn conf_024_and_life_062_limits_are_stated() {
     says(&["`--session-dir`", ".pi/settings.json"]);
     says(&["spend timestamps", "nothing you typed", "semantic-work-history.json"]);
 }
+
+/// CLI-031, CLI-032, HOOK-022, HOOK-070, HOOK-086: what `plugin` and `hooks` print, their flags, and the way back.
+#[test]
+fn cli_031_032_hook_086_plugin_and_hooks_and_how_to_undo_them() {
+    says(&[
+        "### `cargento plugin DIR`",
+        "absent or empty",
+        "It prints one line",
+        "exits with 1",
+        "`--help`",
+        "To remove it",
+    ]);
+    says(&["### `cargento hooks HARNESS`", "changes nothing", "and 2", "`--help`", "nothing to remove"]);
+    for harness in ["Claude Code", "Codex", "Gemini CLI", "Antigravity status line", "Droid", "OpenCode", "Pi"] {
+        says(&["Remove again", &format!("| {harness} |")]);
+    }
+    says(&["uninstall cargento@cargento", "extensions uninstall", "delete the copy"]);
+    says(&["Codex skips a hook you have not approved"]);
+    says(&["### Hooks that have fallen silent", "ten minutes", "hooks-silent", "A quiet board never says so"]);
+}
+
+/// EVT-016: what the event token keeps out, and what it does not.
+#[test]
+fn evt_016_what_the_token_buys() {
+    says(&[
+        "mode 0600",
+        "a page in a browser, another account",
+        "Windows ignores it, root reads anyway",
+        "any process of yours",
+    ]);
+}

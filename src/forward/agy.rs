@@ -34,6 +34,7 @@ mod tests {
     use crate::env::Platform;
     use serde_json::json;
 
+    /// HOOK-052, HOOK-053.
     #[test]
     fn hook_052_053_the_conversation_names_itself_or_its_environment_does() {
         let id = "019a0000-1111-4222-8333-444455556666";

@@ -59,6 +59,7 @@ mod tests {
     use crate::env::Platform;
     use serde_json::json;
 
+    /// HOOK-031, HOOK-032: one table a harness.
     #[test]
     fn hook_031_032_each_harness_has_its_own_table() {
         let count = |harness| {
@@ -72,6 +73,7 @@ mod tests {
         assert_eq!(mapped("codex", "SessionEnd"), None);
     }
 
+    /// HOOK-014, HOOK-033, HOOK-034, HOOK-037: the parent's id, the child's beside it, and nothing else.
     #[test]
     fn hook_014_034_only_named_members_leave() {
         let payload = json!({"hook_event_name": "SubagentStart", "session_id": " 019a ", "agent_id": "019b", "cwd": "/w/p",

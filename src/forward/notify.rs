@@ -61,6 +61,7 @@ fn local(url: &str) -> Option<(u16, String)> {
 mod tests {
     use super::*;
 
+    /// HOOK-003, HOOK-020: parsed, never prefix-matched.
     #[test]
     fn hook_003_the_destination_is_parsed() {
         for (url, want) in [

@@ -84,6 +84,7 @@ fn turn(state: &Map<String, Value>) -> Option<&'static str> {
 mod tests {
     use super::*;
 
+    /// HOOK-061, HOOK-062, HOOK-066.
     #[test]
     fn hook_061_062_066_ids_and_states() {
         let id = "019a0000-1111-4222-8333-444455556666";

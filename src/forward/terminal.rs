@@ -55,6 +55,7 @@ fn is_socket_name(name: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// HOOK-040, HOOK-041, HOOK-042, HOOK-043.
     #[test]
     fn hook_041_042_three_fields_or_none() {
         let dir = std::env::temp_dir().join(format!("cargento-tmux-{}", std::process::id()));

@@ -104,7 +104,7 @@ fn seen(row: &Row) -> Shown {
     }
 }
 
-/// EVT-040, EVT-050, EVT-054, EVT-060, EVT-063, EVT-070 to EVT-075: whatever the order, every row of every collection is
+/// EVT-040, EVT-050, EVT-052, EVT-054, EVT-060, EVT-063, EVT-070, EVT-071, EVT-072, EVT-073, EVT-074, EVT-075: whatever the order, every row of every collection is
 /// what the written rules make of the events heard so far, none is lost, and the ledger holds one overlay a kind.
 #[test]
 fn evt_060_ten_thousand_events_leave_every_row_as_the_rules_say() {

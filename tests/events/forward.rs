@@ -282,7 +282,7 @@ fn render(home: &Home, port: u16, state: &Value) -> Output {
     home.client(&["statusline-hook", &port.to_string()], &[], state.to_string().as_bytes())
 }
 
-/// HOOK-061 to HOOK-069: changes alone are said, quota first, alone and once a minute; what was not taken is said again.
+/// HOOK-061, HOOK-062, HOOK-063, HOOK-064, HOOK-065, HOOK-066, HOOK-067, HOOK-068, HOOK-069: changes alone are said, quota first, alone and once a minute; what was not taken is said again.
 #[test]
 fn hook_063_069_the_status_line_remembers_what_was_taken() {
     let home = Home::new("statusline");
@@ -429,5 +429,88 @@ fn hook_016_the_binary_acts_by_its_name() {
         }
         // The status line says nothing twice.
         assert_eq!(taken.count(), if n == 3 { 7 } else { 2 * (n + 1) }, "{name}");
+    }
+}
+
+/// HOOK-008, HOOK-009: what stands in the state file's place and is none sends nothing and holds nothing up.
+#[test]
+fn hook_008_009_no_usable_state_file_sends_nothing() {
+    let home = Home::new("state-file");
+    let desk = Listener::answering(Some("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".into()));
+    name_tokens(&home, desk.port);
+    let state = home.state(&format!("cargento-{}.json", desk.port));
+    let args = ["event-hook".to_owned(), "claude".to_owned(), desk.port.to_string()];
+    let good = std::fs::read(&state).unwrap();
+    for content in [
+        b"".to_vec(),
+        b"{".to_vec(),
+        b"[]".to_vec(),
+        b"{\"capabilities\":null}".to_vec(),
+        b"{\"capabilities\":{\"codex\":\"t\"}}".to_vec(),
+        b"{\"capabilities\":{\"claude\":\"\"}}".to_vec(),
+        b"{\"capabilities\":{\"claude\":7}}".to_vec(),
+        b"{\"capabilities\":{\"claude\":\"a\\r\\nHost: evil\"}}".to_vec(),
+        [good.clone(), vec![b'x'; 65_536]].concat(),
+    ] {
+        std::fs::write(&state, &content).unwrap();
+        quiet("a broken file", &call(&home, &args, &[], &payload()), b"");
+    }
+    std::fs::remove_file(&state).unwrap();
+    quiet("no file", &call(&home, &args, &[], &payload()), b"");
+    std::fs::create_dir(&state).unwrap();
+    quiet("a directory", &call(&home, &args, &[], &payload()), b"");
+    std::fs::remove_dir(&state).unwrap();
+    assert!(Command::new("/usr/bin/mkfifo").arg(&state).status().unwrap().success());
+    let begun = Instant::now();
+    quiet("a pipe", &call(&home, &args, &[], &payload()), b"");
+    assert!(begun.elapsed() < Duration::from_secs(2));
+    std::fs::remove_file(&state).unwrap();
+    assert_eq!(desk.count(), 0);
+    // The file is read at every call: the next one finds the new token.
+    std::fs::write(&state, &good).unwrap();
+    quiet("a good file", &call(&home, &args, &[], &payload()), b"");
+    assert_eq!(desk.count(), 1);
+}
+
+/// HOOK-020, HOOK-021, HOOK-022: bytes go through as they are, blank input is an empty object, what is no JSON stays here.
+#[test]
+fn hook_021_notifications_pass_unchanged_or_not_at_all() {
+    let home = Home::new("notify");
+    let desk = Listener::answering(Some("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".into()));
+    let url = format!("http://localhost:{}/api/usage?x=1", desk.port);
+    let odd: &[u8] = b" {\"b\" : 1.50,\n\"a\":\"\\u00e9\"}\n";
+    for (input, want) in [
+        (odd, Some(odd)),
+        (b"[1, 2]".as_slice(), Some(b"[1, 2]".as_slice())),
+        (b"", Some(b"{}")),
+        (b" \r\n\t ", Some(b"{}")),
+        (b"{", None),
+        (b"nonsense", None),
+        (b"{} {}", None),
+        (b"\"\xff\"", None),
+    ] {
+        let before = desk.count();
+        quiet("notify", &home.client(&["notify-hook", &url], &[], input), b"");
+        let got = desk.got.lock().unwrap();
+        assert_eq!(got.len() - before, usize::from(want.is_some()), "{input:?}");
+        if let Some(want) = want {
+            let text = got.last().unwrap();
+            let at = text.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+            let head = String::from_utf8_lossy(&text[..at]).into_owned();
+            assert_eq!(&text[at + 4..], want);
+            assert!(head.starts_with("POST /api/usage?x=1 HTTP/1.1\r\n") && !head.contains("Capability"), "{head}");
+        }
+    }
+    for url in
+        ["https://127.0.0.1/", "http://localhost.evil.com/", "http://localhost@evil.com/", "http://evil.com/", "", "x"]
+    {
+        quiet(url, &home.client(&["notify-hook", url], &[], b"{}"), b"");
+    }
+    // Exactly at the cap it passes; one byte more is cut and is no JSON any more.
+    for (length, posts) in [(65_536, 1), (65_537, 0)] {
+        let before = desk.count();
+        let input = format!("\"{}\"", "m".repeat(length - 2));
+        quiet("the cap", &home.client(&["notify-hook", &url], &[], input.as_bytes()), b"");
+        assert_eq!(desk.count() - before, posts, "{length}");
     }
 }

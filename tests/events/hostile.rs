@@ -534,7 +534,8 @@ fn judge(case: &Case, answer: &Answer) {
     }
 }
 
-/// EVT-001 to EVT-007, EVT-013, EVT-014, EVT-030 to EVT-035, TRUST-041, TRUST-045, TRUST-046, TRUST-047.
+/// EVT-001, EVT-002, EVT-003, EVT-004, EVT-005, EVT-006, EVT-007, EVT-013, EVT-014, EVT-030, EVT-031, EVT-032, EVT-033,
+/// EVT-035, TRUST-041, TRUST-045, TRUST-046, TRUST-047, TRUST-048.
 #[test]
 fn trust_045_evt_002_hostile_ingress_costs_its_one_counter_and_nothing_else() {
     let home = Home::new("hostile");

@@ -8,7 +8,7 @@ fn add(path: &std::path::Path, line: &str) {
     std::fs::OpenOptions::new().append(true).open(path).unwrap().write_all(line.as_bytes()).unwrap();
 }
 
-/// FIELD-031, FIELD-035, EVT-130 to EVT-133: a wait stands whatever another tool of the session reports, it is this
+/// FIELD-031, FIELD-035, EVT-130, EVT-131, EVT-132, EVT-133: a wait stands whatever another tool of the session reports, it is this
 /// session's and not its neighbour's in the same folder, and the listing says no word of either.
 #[test]
 fn field_031_035_a_wait_stands_beside_other_tools_and_only_on_its_own_session() {
@@ -56,7 +56,7 @@ fn field_034_the_sessions_own_next_activity_ends_the_wait() {
     assert_eq!((&row["blocked_since"], &row["acquisition"]), (&Value::Null, &Value::Null));
 }
 
-/// EVT-071 to EVT-074, EVT-080 to EVT-085: a stop is not an end, an end outlives the process, and a start lifts it.
+/// EVT-071, EVT-072, EVT-073, EVT-074, EVT-075, EVT-080, EVT-084, EVT-085: a stop is not an end, an end outlives the process, and a start lifts it.
 #[test]
 fn evt_071_085_ends_are_marked_stored_and_lifted() {
     let home = Home::new("ends");
@@ -127,7 +127,7 @@ fn evt_108_an_event_is_collected_for_nobody_and_nothing_else_is() {
     assert_eq!((counters["collected.tick"], counters["skipped.probe"]), (0, 0));
 }
 
-/// EVT-140 to EVT-142: an event against a waiting row wins and is one record.
+/// EVT-140, EVT-141: an event against a waiting row wins and is one record.
 #[test]
 fn evt_140_a_dispute_is_listed_with_its_numbers_alone() {
     let home = Home::new("dispute");
@@ -152,7 +152,7 @@ fn evt_140_a_dispute_is_listed_with_its_numbers_alone() {
     assert!(!listing.to_string().contains("shelf"));
 }
 
-/// EVT-010 to EVT-015: tokens are 64 hexadecimal digits in the owner's file alone; another run's are refused.
+/// EVT-010, EVT-011, EVT-013, EVT-014, EVT-015: tokens are 64 hexadecimal digits in the owner's file alone; another run's are refused.
 #[test]
 fn evt_010_015_tokens_lie_in_the_state_file_and_nowhere_else() {
     let home = Home::new("tokens");
@@ -226,4 +226,114 @@ fn note_083_the_boards_three_figures() {
     let row = desk.row("claude", &sid("claude", 1)).unwrap();
     assert_eq!((&row["delivery_outcome"], &row["delivery_raises"]), (&json!("no-lane"), &json!(1)));
     assert!(!std::fs::read_to_string(desk.home.state("cargento-deliveries.json")).unwrap().contains("secretly"));
+}
+
+/// EVT-110, EVT-111, SSE: an accepted event is a revision on an open stream; revisions are this process's and only grow.
+#[test]
+fn evt_110_111_an_event_reaches_an_open_stream_as_the_next_revision() {
+    let home = Home::new("stream");
+    home.claude(1, "/w/acme/shop", 400.0);
+    let desk = Desk::start(home);
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", desk.port)).unwrap();
+    stream.write_all(b"GET /api/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").unwrap();
+    stream.set_read_timeout(Some(std::time::Duration::from_secs(10))).unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(stream));
+    let mut revision = |after: Option<(String, u64)>| loop {
+        let line = lines.next().unwrap().unwrap();
+        let Some(text) = line.strip_prefix("data:") else { continue };
+        let text =
+            text.trim().trim_matches('"').trim_start_matches(r#"{"revision":""#).trim_end_matches(r#""}"#).to_owned();
+        let (start, n) = text.split_once('.').unwrap_or_else(|| panic!("{line}"));
+        let found = (start.to_owned(), n.parse::<u64>().unwrap());
+        match &after {
+            Some((start, n)) => {
+                assert!(found.0 == *start && found.1 >= *n, "{found:?} after {after:?}");
+                if found.1 > *n {
+                    return found;
+                }
+            }
+            None => return found,
+        }
+    };
+    desk.get("/api/data");
+    let mut last = revision(None);
+    for event in ["turn_started", "input_requested", "turn_stopped"] {
+        let begun = std::time::Instant::now();
+        desk.accepted("claude", event, &id("claude", 1));
+        last = revision(Some(last));
+        assert!(begun.elapsed() < std::time::Duration::from_secs(3), "{event}: {:?}", begun.elapsed());
+    }
+}
+
+/// EVT-003, EVT-033, EVT-072, EVT-073: the path names the source, the stamp is the event's when it is plausible, and an
+/// end alone claims no finish.
+#[test]
+fn evt_033_072_stamps_and_ends() {
+    let home = Home::new("stamps");
+    for n in 1..5 {
+        home.claude(n, "/w/acme/shop", 4000.0);
+    }
+    let desk = Desk::start(home);
+    let old = now() - 3000.0;
+    for (n, when, want) in [
+        (1, stamp(old), Some(old)),
+        (2, stamp(old).trim_end_matches('Z').to_owned(), Some(old)),
+        (3, stamp(now() + 121.0 + 5.0), None),
+        (4, "yesterday".to_owned(), None),
+    ] {
+        let more = json!({"timestamp": when, "harness": "codex"});
+        assert_eq!(desk.event("claude", "session_ended", &id("claude", n), &more).status, 200);
+        let row = desk.row_where("the end", "claude", &sid("claude", n), |row| !row["ended_at"].is_null());
+        let at = row["ended_at"].as_f64().unwrap();
+        assert!((at - want.unwrap_or_else(now)).abs() < if want.is_some() { 0.01 } else { 20.0 }, "{when}: {at}");
+        assert_eq!(row["finished_at"], Value::Null);
+    }
+}
+
+/// EVT-081, EVT-082, EVT-086: the store of ends is read record by record; what is no store is no ends and stays as it is.
+#[test]
+fn evt_081_082_086_a_store_of_ends_is_read_with_care() {
+    let key = sid("claude", 1);
+    let one = |at: Value| json!({"harness": "claude", "sid": key, "at": at});
+    let recent = (now() - 395.0).floor();
+    let cases: Vec<(String, Option<f64>, bool)> = vec![
+        (json!({"v": 1, "entries": [one(json!(recent - 9.0)), one(json!(recent)), one(json!(recent - 50.0))]}).to_string(), Some(recent), false),
+        (json!({"v": 1, "entries": [7, {}, one(json!(true)), one(json!("x")), one(json!(0)), one(json!(-5)), one(json!(null)), one(json!(recent))]}).to_string(), Some(recent), false),
+        // Used again more than ten seconds after the end, while no board ran.
+        (json!({"v": 1, "entries": [one(json!(recent - 100.0))]}).to_string(), None, false),
+        ("{".into(), None, true),
+        ("[]".into(), None, true),
+        (String::new(), None, true),
+        (json!({"v": 1, "entries": [one(json!(recent))], "pad": "x".repeat(65_536)}).to_string(), None, true),
+    ];
+    for (content, want, reset) in cases {
+        let home = Home::new("ends-read");
+        home.claude(1, "/w/acme/shop", 400.0);
+        std::fs::create_dir_all(home.state("")).unwrap();
+        std::fs::write(home.state("cargento-ends.json"), &content).unwrap();
+        let desk = Desk::start(home);
+        let data = desk.get("/api/data").json();
+        assert_eq!(data["sessions"][0]["ended_at"].as_f64(), want, "{content:.90}");
+        assert_eq!(data.get("ends_reset").is_some(), reset, "{content:.90}");
+        assert_eq!(std::fs::read_to_string(desk.home.state("cargento-ends.json")).unwrap(), content);
+    }
+}
+
+/// EVT-151, EVT-153: with the lane off an open page is kept current all the same, and nothing is collected for nobody.
+#[test]
+fn evt_151_without_events_an_open_page_stays_current() {
+    let home = Home::new("evt-151");
+    let path = home.claude(1, "/w/acme/shop", 400.0);
+    let desk = Desk::with(home, &["--no-events"], &[]);
+    let collected = |desk: &Desk| desk.counters()["collected.event"] + desk.counters()["collected.tick"];
+    add(&path, &record("user", &id("claude", 1), "/w/acme/shop", now(), "For nobody"));
+    assert_eq!(collected(&desk), 0);
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", desk.port)).unwrap();
+    stream.write_all(b"GET /api/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").unwrap();
+    desk.get("/api/data");
+    let before = collected(&desk);
+    add(&path, &record("user", &id("claude", 1), "/w/acme/shop", now(), "For the page"));
+    let begun = std::time::Instant::now();
+    until("a collection for the page", || (collected(&desk) > before).then_some(()));
+    assert!(begun.elapsed() < std::time::Duration::from_secs(6), "{:?}", begun.elapsed());
 }

@@ -155,6 +155,7 @@ mod tests {
         panic!("the literal does not end: {text}");
     }
 
+    /// NOTE-041, NOTE-043.
     #[test]
     fn note_041_043_hostile_text_stays_one_literal_each() {
         for hostile in
@@ -189,6 +190,7 @@ mod tests {
         }
     }
 
+    /// NOTE-042, NOTE-202.
     #[test]
     fn note_042_202_five_outcomes_by_how_the_program_ended() {
         let done = |code, stderr: &str| Done { code, stdout: vec![], stderr: stderr.into() };

@@ -146,6 +146,7 @@ fn window(from: i32, to: i32) -> Quiet {
 
 use State::{Idle, NeedsInput, Working};
 
+/// NOTE-020, NOTE-022.
 #[test]
 fn note_020_022_a_row_that_begins_to_wait_pops_once_under_its_label() {
     let stand = Stand::new(&PLAIN);
@@ -169,6 +170,7 @@ fn note_020_022_a_row_that_begins_to_wait_pops_once_under_its_label() {
     assert_eq!(stand.lane.tell.counters.get("notify.suppressed"), 0);
 }
 
+/// NOTE-021: dismissed, ended since, deferred, remembered, consumed, in this order.
 #[test]
 fn note_021_payload_009_the_order_of_the_gate() {
     let stand = Stand::new(&PLAIN);
@@ -238,6 +240,7 @@ fn note_023_without_a_service_no_floor_is_read_and_each_raise_is_on_record() {
     assert_eq!((of("hook"), of("gate"), of("ask"), on_record.len()), (2, 2, 2, 6));
 }
 
+/// NOTE-030, NOTE-031, NOTE-032, NOTE-091.
 #[test]
 fn note_030_032_a_question_has_its_own_title_floor_and_body() {
     let stand = Stand::new(&Wanted { quiet: window(-5, 5), ..PLAIN });

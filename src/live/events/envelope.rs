@@ -186,6 +186,7 @@ mod tests {
 
     const UUID: &str = "019fa752-aaaa-4000-8000-000000000001";
 
+    /// EVT-030: the first failing check names the outcome.
     #[test]
     fn evt_030_the_first_failure_names_the_outcome() {
         for (body, want) in [
@@ -207,6 +208,7 @@ mod tests {
         assert_eq!(check(Key::Goose, body), Err(Outcome::UnknownHarness));
     }
 
+    /// EVT-035: each source has its own identity rule.
     #[test]
     fn evt_035_identity_rules() {
         assert_eq!(sid(Key::Claude, UUID).as_deref(), Some("019fa752"));
@@ -220,6 +222,7 @@ mod tests {
         assert_eq!(sid(Key::Cursor, UUID), None);
     }
 
+    /// EVT-031, EVT-032, EVT-033, EVT-034: what is unusable counts as absent, what is not in the table is not kept.
     #[test]
     fn evt_031_033_optional_fields_and_stamps() {
         let ok = check(

@@ -248,6 +248,7 @@ mod tests {
         assert_eq!(counters.get("pending.expired"), 1);
     }
 
+    /// EVT-051: refused, not made room for.
     #[test]
     fn evt_051_a_513th_session_is_refused_and_none_evicted() {
         let (lane, counters) = lane();
@@ -314,6 +315,32 @@ mod tests {
         assert_eq!(kinds(&lane), ["needs_input", "working"], "another instance counts for itself");
     }
 
+    /// EVT-062, ROW-080: six harnesses say that only a scan tells their state, until an event does.
+    #[test]
+    fn evt_062_scan_only_until_an_event_patches_the_row() {
+        let (lane, _) = lane();
+        let variant = Variant { now: 1001.0, window_hours: 24.0, all: false };
+        let board = || {
+            let rows = Key::ALL.iter().map(|key| {
+                let mut row = Observed::new(*key, UUID);
+                row.last_activity = 995.0;
+                row
+            });
+            let lanes: [Arc<dyn Lane>; 1] = [Arc::clone(&lane) as Arc<dyn Lane>];
+            let source = Source { rows: rows.collect(), ..Source::default() };
+            let rows = assemble(source, variant, &lanes, &[], &|name| panic!("{name}")).rows;
+            rows.iter().map(|row| (row.seen.harness, row.acquisition)).collect::<std::collections::BTreeMap<_, _>>()
+        };
+        for (key, acquisition) in board() {
+            let scanned = !matches!(key, Key::Claude | Key::Codex | Key::Gemini | Key::Antigravity);
+            assert_eq!(acquisition, scanned.then_some("scan-only"), "{key:?}");
+        }
+        let body = json!({"v": 1, "event": "input_requested", "session_id": UUID});
+        lane.submit(Key::Pi, body.as_object().unwrap(), 1000.0);
+        let after = board();
+        assert_eq!((after[&Key::Pi], after[&Key::Droid]), (Some("event"), Some("scan-only")));
+    }
+
     /// DECK-020 (`hooks-silent`): on the rows that move, in the harness strip, and gone with the next event.
     #[test]
     fn deck_020_silent_hooks_are_named_on_the_row_and_the_harness() {
@@ -340,6 +367,7 @@ mod tests {
         assert_eq!((&body["sessions"][0]["degrades"], &body["harnesses"][0]["degrades"]), (&json!([]), &json!([])));
     }
 
+    /// EVT-140, EVT-141, EVT-142: one record an episode; agreement in between, or a row that is gone, closes it.
     #[test]
     fn evt_140_141_a_dispute_is_one_record_an_episode() {
         let (lane, _) = lane();
@@ -358,6 +386,7 @@ mod tests {
         assert_eq!(lane.listing(1004.0)["dispute_total"], json!(2));
     }
 
+    /// EVT-061, EVT-071, EVT-072.
     #[test]
     fn evt_061_071_072_text_stays_and_marks_keep_apart() {
         let (lane, _) = lane();

@@ -140,6 +140,7 @@ mod tests {
         reduce(overlays, Marks::default(), now, own, last).state
     }
 
+    /// EVT-060, EVT-064, EVT-074: the worked cases of section 6.
     #[test]
     fn evt_060_worked_cases() {
         let t = 1000.0;
