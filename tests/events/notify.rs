@@ -308,3 +308,23 @@ fn note_092_095_quiet_hours_are_published_and_forwarded() {
         assert!(state.get("capabilities").is_none());
     }
 }
+
+/// NOTE-073, NOTE-076: a record that cannot be written costs one line, and the popup comes all the same.
+#[test]
+fn note_073_076_an_unwritable_record_stops_no_popup() {
+    let home = Home::new("note-unwritable");
+    home.claude(0, "/w/acme/shop", 400.0);
+    let bin = notifier(&home);
+    std::fs::create_dir_all(home.state("cargento-deliveries.json")).unwrap();
+    let desk = Desk::with(home, &[], &[("PATH", bin.to_str().unwrap())]);
+    assert_eq!(desk.get("/api/data").json()["deliveries_reset"], "unreadable");
+    tell(&desk, 0, Some("idle_prompt"), &Value::Null);
+    assert_eq!(until("the popup", || calls(&bin).pop())[2], "Claude is waiting on you");
+    let log = || std::fs::read_to_string(desk.home.0.join("log")).unwrap();
+    let lines = || log().lines().filter(|line| line.contains("cargento-deliveries.json")).count();
+    until("the line", || (lines() >= 1).then_some(()));
+    assert_eq!(lines(), 1, "{}", log());
+    assert_eq!(desk.counters()["write.failed.deliveries"], 1);
+    let body = desk.get("/api/data").json();
+    assert!(body["sessions"][0]["delivery_raises"].as_u64().unwrap() <= 1, "{}", body["sessions"][0]);
+}
