@@ -5,6 +5,8 @@
 
 #[path = "events/burst.rs"]
 mod burst;
+#[path = "events/cases.rs"]
+mod cases;
 #[path = "events/desk.rs"]
 mod desk;
 #[path = "events/forward.rs"]
@@ -15,3 +17,5 @@ mod hostile;
 mod notify;
 #[path = "events/stories.rs"]
 mod stories;
+#[path = "events/transport.rs"]
+mod transport;

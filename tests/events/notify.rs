@@ -56,7 +56,7 @@ fn state(desk: &Desk, n: usize) -> Value {
     desk.row("claude", &sid("claude", n)).unwrap()["state"].clone()
 }
 
-/// NOTE-004, NOTE-006, NOTE-012, NOTE-025, NOTE-063: the table row by row, on a fresh session and on one that waits. With
+/// NOTE-004, NOTE-006, NOTE-012, NOTE-025, NOTE-061, NOTE-063: the table row by row, on a fresh session and on one that waits. With
 /// no service no floor holds a raise back, so the record counts the popups.
 #[test]
 fn note_004_each_type_marks_pops_and_clears_as_its_row_says() {
@@ -324,7 +324,32 @@ fn note_073_076_an_unwritable_record_stops_no_popup() {
     let lines = || log().lines().filter(|line| line.contains("cargento-deliveries.json")).count();
     until("the line", || (lines() >= 1).then_some(()));
     assert_eq!(lines(), 1, "{}", log());
-    assert_eq!(desk.counters()["write.failed.deliveries"], 1);
     let body = desk.get("/api/data").json();
     assert!(body["sessions"][0]["delivery_raises"].as_u64().unwrap() <= 1, "{}", body["sessions"][0]);
+}
+
+/// NOTE-009: what a session writes itself outranks every hook while it is fresh; then each type stands.
+#[test]
+fn note_009_fresh_activity_of_its_own_outranks_a_hook() {
+    let home = Home::new("note-009");
+    let fresh = home.claude(0, "/w/acme/shop", 5.0);
+    home.claude(1, "/w/acme/shop", 400.0);
+    let desk = Desk::start(home);
+    for n in 0..2 {
+        for kind in ["permission_prompt", "a type of later years"] {
+            assert_eq!(tell(&desk, n, Some(kind), &Value::Null).body, r#"{"ok":true}"#);
+        }
+    }
+    desk.row_where("the quiet one waits", "claude", &sid("claude", 1), |row| row["state"] == "needs_input");
+    assert_eq!(state(&desk, 0), "working");
+    // Once its own writing has gone cold, the hook that still stands is what is known.
+    let text = std::fs::read_to_string(&fresh).unwrap();
+    let old = text.lines().map(|line| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        line["timestamp"] = json!(super::desk::stamp(now() - 300.0));
+        line.to_string() + "\n"
+    });
+    std::fs::write(&fresh, old.collect::<String>()).unwrap();
+    touch(&fresh, now() - 300.0);
+    desk.row_where("the other one waits", "claude", &sid("claude", 0), |row| row["state"] == "needs_input");
 }
