@@ -1,6 +1,6 @@
 //! Events, hooks and notifications: the real binary with its real event tokens, and the overlay ledger against an oracle.
 
-#![cfg(unix)]
+#![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 #[path = "events/burst.rs"]

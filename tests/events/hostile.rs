@@ -56,7 +56,7 @@ fn trust_045_evt_002_hostile_ingress_costs_its_one_counter_and_nothing_else() {
     home.claude(1, "/w/acme/shop", 400.0);
     let desk = Desk::start(home);
     let cases = cases::all(&desk);
-    assert!(cases.len() >= 300, "{} cases", cases.len());
+    assert!(cases.len() >= 280, "{} cases", cases.len());
     let (rows, stored) = (shown(&desk), files(&desk.home.state("")));
     assert_eq!(rows[0][0], sid("claude", 1));
     let mut submitted = 0;
