@@ -17,8 +17,11 @@ use std::time::{Duration, Instant};
 
 /// How long a first change waits for its neighbours.
 const SETTLE: Duration = Duration::from_millis(8);
-/// A collection may use this share of the time: its cost, times this, must pass before the next unasked one.
-const REST: u32 = 10;
+/// Unasked collections may use one part in this many of the time.
+const SHARE: u32 = 10;
+/// What may be saved up of it, so that a change after some quiet is collected at once even if the one before was dear.
+const SAVINGS: Duration = Duration::from_millis(60);
+/// Time between two unasked collections, at least and at most.
 const REST_MIN: Duration = Duration::from_millis(40);
 const REST_MAX: Duration = Duration::from_secs(2);
 /// While a page is open, how often a look decides whether time alone changed anything.
@@ -125,7 +128,7 @@ struct Loop {
     /// A change that is collected also with no page open.
     owed: bool,
     last: Option<Instant>,
-    cost: Duration,
+    budget: Budget,
     /// When to look whether time alone changed anything.
     tick_at: Instant,
     /// When time alone changes the board next, by the collection's clock.
@@ -139,7 +142,7 @@ impl Loop {
             dirty_since: None,
             owed: false,
             last: None,
-            cost: Duration::ZERO,
+            budget: Budget::new(Instant::now()),
             tick_at: Instant::now(),
             due_by_clock: None,
         }
@@ -198,7 +201,7 @@ impl Loop {
 
     /// When the next unasked collection may come; none before the first.
     fn rested(&self) -> Option<Instant> {
-        self.last.map(|at| at + (self.cost * REST).clamp(REST_MIN, REST_MAX))
+        self.last.map(|at| self.budget.ready(at))
     }
 
     /// A timer ran out: collects when there is a reason to.
@@ -255,8 +258,35 @@ impl Loop {
         self.last = Some(ended);
         let until_due = self.due_by_clock.map_or(TICK, |due| Duration::from_secs_f64((due - now).clamp(0.05, 5.0)));
         self.tick_at = ended + until_due;
-        self.cost = started.elapsed();
+        self.budget.spend(started, ended);
         body
+    }
+}
+
+/// The time unasked collections may use: it grows with the clock, and what a collection cost is taken from it.
+struct Budget {
+    /// Left over at `since`; below zero it is owed.
+    left: f64,
+    since: Instant,
+}
+
+impl Budget {
+    fn new(now: Instant) -> Budget {
+        Budget { left: SAVINGS.as_secs_f64(), since: now }
+    }
+
+    /// Takes what a collection cost.
+    fn spend(&mut self, started: Instant, ended: Instant) {
+        let grown = ended.saturating_duration_since(self.since).as_secs_f64() / f64::from(SHARE);
+        let most = SAVINGS.as_secs_f64();
+        self.left = (self.left + grown).min(most) - ended.saturating_duration_since(started).as_secs_f64();
+        self.since = ended;
+    }
+
+    /// When the next collection may come, after the last one that ended at `last`.
+    fn ready(&self, last: Instant) -> Instant {
+        let owed = Duration::try_from_secs_f64(-self.left * f64::from(SHARE)).unwrap_or_default();
+        last + owed.clamp(REST_MIN, REST_MAX)
     }
 }
 
@@ -266,4 +296,33 @@ fn next_by_clock(rows: &[crate::board::Row], now: f64) -> Option<f64> {
         .filter(|row| row.seen.state == State::Working)
         .map(|row| (row.seen.last_activity + crate::config::WORKING_THRESHOLD_SEC).max(now + TOGETHER))
         .min_by(f64::total_cmp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// EVT-101 in its own terms: a change after quiet is collected at once, a storm costs a tenth of the time.
+    #[test]
+    fn evt_101_quiet_is_saved_up_and_a_storm_is_held_to_its_share() {
+        let begin = Instant::now();
+        let mut budget = Budget::new(begin);
+        budget.spend(begin, begin + MS * 20);
+        assert_eq!(budget.ready(begin + MS * 20), begin + MS * 60, "one dear collection is not held against the next");
+
+        let (mut at, mut busy) = (begin, Duration::ZERO);
+        let mut budget = Budget::new(begin);
+        while at < begin + MS * 10_000 {
+            budget.spend(at, at + MS * 20);
+            busy += MS * 20;
+            at = budget.ready(at + MS * 20);
+        }
+        assert!(busy <= (at - begin) / SHARE + SAVINGS + MS * 20, "{busy:?} of {:?}", at - begin);
+        assert!(busy >= (at - begin) / (SHARE * 2), "nor is it starved: {busy:?}");
+
+        budget.spend(at, at + MS * 60_000);
+        assert_eq!(budget.ready(at), at + REST_MAX, "a collection as dear as a minute is tried again all the same");
+    }
 }
