@@ -119,6 +119,7 @@ impl Format for Delivering {
     const FILE: &'static str = "cargento-deliveries.json";
     const NAME: &'static str = "deliveries";
     const ON_BROKEN: OnBroken = OnBroken::Discard;
+    const LASTS: bool = false;
 
     fn cap(&self) -> usize {
         DELIVERY_READ_CAP_BYTES

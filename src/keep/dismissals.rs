@@ -5,7 +5,7 @@
 //! notice: every row is visible then.
 
 use super::document::{document, epoch, key, newest, object, render};
-use super::store::{Applied, Format, OnBroken, Saved, Store, Tell, TooLarge};
+use super::store::{Applied, Format, Health, OnBroken, Saved, Store, Tell, TooLarge, Why};
 use crate::config::{DISMISSAL_MAX_ENTRIES, DISMISSAL_READ_CAP_BYTES};
 use crate::surface::write::Place;
 use crate::text::safe_text;
@@ -65,7 +65,12 @@ impl Dismissals {
 
     /// Takes a mark back.
     pub fn restore(&self, key: MarkKey) -> Saved {
-        self.0.update(|marks| (marks.contains_key(&key).then(|| (key.clone(), None)), ())).0
+        let saved = self.0.update(|marks| (marks.contains_key(&key).then(|| (key.clone(), None)), ())).0;
+        match saved {
+            // A file that cannot be read may hold the mark all the same.
+            Saved::Nothing if self.0.health() != Health::Sound => Saved::Not { why: Why::Untrusted, held: false },
+            saved => saved,
+        }
     }
 
     /// Reads what another instance wrote; once a collection, before the stores are read (DIS-009).

@@ -85,6 +85,9 @@ pub trait Format: Send + Sync + 'static {
     const ON_BROKEN: OnBroken;
     /// Whether a file that vanished takes along what was not yet written (HIST-012).
     const FORGETS: bool = false;
+    /// Whether an acknowledged change outlives a power cut, not only the end of the process: so for what a person did.
+    /// What the board merely observed costs one flush less a write.
+    const LASTS: bool = true;
 
     /// Longest file read and written, bytes.
     fn cap(&self) -> usize;
@@ -280,6 +283,11 @@ impl<F: Format> Store<F> {
         !self.memory().pending.is_empty()
     }
 
+    /// Whether a change like this waits to be written.
+    pub fn holds(&self, like: impl Fn(&F::Change) -> bool) -> bool {
+        self.memory().pending.iter().any(like)
+    }
+
     /// The path, for messages.
     pub fn path(&self) -> String {
         self.place.path(F::FILE).display().to_string()
@@ -290,12 +298,10 @@ impl<F: Format> Store<F> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether the file as it was found may be replaced. A discarded one was published as reset; what cannot be renamed
+    /// over, a directory or a link, is refused by the write itself.
     fn may_write(health: Health) -> bool {
-        match health {
-            Health::Sound => true,
-            Health::Broken(_) => F::ON_BROKEN != OnBroken::Leave,
-            Health::Unreadable => false,
-        }
+        health == Health::Sound || F::ON_BROKEN != OnBroken::Leave
     }
 
     fn look(&self) -> Seen {
@@ -357,8 +363,14 @@ impl<F: Format> Store<F> {
                 memory.seen = Some(seen);
                 return;
             }
-            // It says nothing about the file: what was known stands, and the next look reads again.
-            Read::Failed(error) if folder::is_passing(&error) && memory.seen.is_some() => return,
+            // It says nothing about the file: what was known stands, and the next look reads again. Nothing known is
+            // not the same as nothing there.
+            Read::Failed(error) if folder::is_passing(&error) => {
+                if memory.seen.is_none() {
+                    memory.health = Health::Unreadable;
+                }
+                return;
+            }
             Read::Whole(value, digest) => {
                 (memory.health, memory.digest) = (Health::Sound, Some(digest));
                 value
@@ -420,7 +432,12 @@ impl<F: Format> Store<F> {
                 self.complain(&error.to_string());
                 return Err(Why::Write);
             }
-            return Ok(Guarded { _folder: folder::turn(self.place.root(), left), _file: None });
+            // Writing on without the turn could lose what the one who has it is about to acknowledge.
+            let Ok(turn) = folder::turn(self.place.root(), left) else {
+                self.complain("another process is writing in its directory");
+                return Err(Why::Locked);
+            };
+            return Ok(Guarded { _folder: turn, _file: None });
         };
         match self.place.lock(name, left) {
             Ok(lock) => Ok(Guarded { _folder: None, _file: Some(lock) }),
@@ -457,16 +474,24 @@ impl<F: Format> Store<F> {
         let seen = self.look();
         let read = self.read(None);
         let aside = match (&read, F::ON_BROKEN) {
-            (Read::Broken(_), OnBroken::Aside(name)) => Some(name),
+            (Read::Broken(_) | Read::Failed(_), OnBroken::Aside(name)) => Some(name),
+            _ => None,
+        };
+        let passing = match &read {
+            Read::Failed(error) if folder::is_passing(error) => Some(error.to_string()),
             _ => None,
         };
         let (mut value, health) = {
             let mut memory = self.memory();
-            let passing = matches!(&read, Read::Failed(error) if folder::is_passing(error));
             self.install(&mut memory, seen, read);
-            ((*memory.value).clone(), if passing { Health::Unreadable } else { memory.health })
+            ((*memory.value).clone(), memory.health)
         };
         let (change, answer) = decide(&value);
+        if let Some(why) = passing {
+            // The file is as good as it was; what is in it is not known at this moment, so nothing is put over it.
+            self.complain(&why);
+            return (self.hold(change, Why::Write), answer);
+        }
         if !Self::may_write(health) {
             return (self.hold(change, Why::Untrusted), answer);
         }
@@ -483,7 +508,9 @@ impl<F: Format> Store<F> {
             self.complain(&error.to_string());
             return (self.hold(change, Why::Write), answer);
         }
-        folder::settle(self.place.root());
+        if F::LASTS {
+            folder::settle(self.place.root());
+        }
         let seen = self.look();
         let mut memory = self.memory();
         memory.value = Arc::new(value);
@@ -514,7 +541,10 @@ struct Guarded {
     _file: Option<Lock>,
 }
 
-/// Removes a store's file; `false` when it was not there.
-pub fn remove<F: Format>(place: &Place) -> io::Result<bool> {
+/// Removes a store's file; `false` when it was not there. It waits for a writer's turn to end, at most `wait`: one that
+/// has read the file already would put back what is removed here. Fails when the turn does not end.
+pub fn remove<F: Format>(place: &Place, wait: Duration) -> io::Result<bool> {
+    let turn = folder::turn(place.root(), wait);
+    let _turn = turn.map_err(|_| io::Error::other("another process is writing in its directory"))?;
     place.remove(F::FILE)
 }

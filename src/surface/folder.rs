@@ -14,16 +14,20 @@ pub struct Turn {
     _file: File,
 }
 
-/// Waits at most `wait` for the turn; `None` when someone else has it for all that time, or where directories cannot be
-/// locked.
-pub fn turn(dir: &Path, wait: Duration) -> Option<Turn> {
-    let file = File::open(dir).ok()?;
+/// Someone else had the turn for all of the wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Busy;
+
+/// Waits at most `wait` for the turn; `None` where directories cannot be locked.
+pub fn turn(dir: &Path, wait: Duration) -> Result<Option<Turn>, Busy> {
+    let Ok(file) = File::open(dir) else { return Ok(None) };
     let deadline = Instant::now() + wait;
     loop {
         match file.try_lock() {
-            Ok(()) => return Some(Turn { _file: file }),
+            Ok(()) => return Ok(Some(Turn { _file: file })),
             Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(1)),
-            Err(_) => return None,
+            Err(TryLockError::WouldBlock) => return Err(Busy),
+            Err(TryLockError::Error(_)) => return Ok(None),
         }
     }
 }
@@ -61,11 +65,11 @@ mod tests {
         let home = Temporary::create(&std::env::temp_dir(), "cargento-folder-test").unwrap();
         let dir = home.place().root();
         let held = turn(dir, Duration::ZERO).unwrap();
-        assert!(turn(dir, Duration::from_millis(3)).is_none());
+        assert!(held.is_some() && turn(dir, Duration::from_millis(3)).is_err());
         drop(held);
-        assert!(turn(dir, Duration::ZERO).is_some());
+        assert!(turn(dir, Duration::ZERO).unwrap().is_some());
         assert_eq!(std::fs::read_dir(dir).unwrap().count(), 0);
-        assert!(turn(&dir.join("none"), Duration::ZERO).is_none());
+        assert!(turn(&dir.join("none"), Duration::ZERO).unwrap().is_none());
         settle(dir);
     }
 

@@ -128,6 +128,9 @@ mod system {
                 }
             }
         })?;
+        // A file that may not grow further is a failed write, which its writer tells; it does not end the board.
+        // SAFETY: plain call.
+        unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
         handle(libc::SIGTERM, true);
         // What the caller chose to ignore (`nohup`, a background job) stays ignored.
         handle(libc::SIGINT, false);

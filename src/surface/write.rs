@@ -137,12 +137,13 @@ impl Place {
     }
 
     /// Removes what a killed process left half-written in the directory or one folder of it: temporary files of ours
-    /// whose process is gone.
+    /// whose process is gone, and old ones whose number another process has now, as in a container where it is always
+    /// the same.
     pub fn sweep(&self, folder: Option<&str>, alive: &dyn Fn(u32) -> bool) {
         let dir = folder.map_or_else(|| self.root.clone(), |name| self.root.join(name));
         let Ok(entries) = fs::read_dir(dir) else { return };
         for entry in entries.flatten() {
-            if entry.file_name().to_str().and_then(temporary_owner).is_some_and(|pid| !alive(pid)) {
+            if entry.file_name().to_str().and_then(temporary_owner).is_some_and(|pid| !alive(pid) || is_old(&entry)) {
                 let _ = fs::remove_file(entry.path());
             }
         }
@@ -267,6 +268,14 @@ fn random_hex() -> io::Result<String> {
     let mut bytes = [0u8; 4];
     getrandom::fill(&mut bytes).map_err(|_| io::Error::other("no random source"))?;
     Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
+}
+
+/// No write takes this long; its process answers for a younger file, seconds.
+const LEFT_BEHIND_SEC: u64 = 60;
+
+fn is_old(entry: &fs::DirEntry) -> bool {
+    let changed = entry.metadata().and_then(|found| found.modified());
+    changed.is_ok_and(|at| at.elapsed().is_ok_and(|age| age.as_secs() >= LEFT_BEHIND_SEC))
 }
 
 /// The process that wrote a temporary file of ours: `<name>.<pid>.<8 hex>.tmp`.

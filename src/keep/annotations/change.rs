@@ -86,11 +86,15 @@ fn clear(entry: Option<&Entry>, now: f64) -> Decision {
 
 fn settle(entry: Option<&Entry>, through: f64, expected: Option<i128>, now: f64) -> Decision {
     let Some(entry) = entry.filter(|entry| !entry.revisions.is_empty()) else { return Decision::Refused };
-    if !through.is_finite() || through <= 0.0 || is_stale(Some(entry), expected) {
+    if !through.is_finite() || is_stale(Some(entry), expected) {
         return Decision::Refused;
     }
     let before = entry.settled.map_or(0.0, |settled| settled.through);
     let settled = Settled { at: now, through: through.min(now).max(before), revision: entry.number() };
+    if settled.through <= 0.0 {
+        // No moment: it would not be read back.
+        return Decision::Refused;
+    }
     Decision::Store(Box::new(Entry { settled: Some(settled), written: now, ..entry.clone() }))
 }
 
@@ -186,7 +190,8 @@ fn mint(key: &super::EntryKey, entry: Option<&Entry>, draft: Draft, seen: &Obser
     let n = next.next_number();
     next.discarded = None;
     next.written = now;
-    next.revisions.push(Revision { n, at: now, goal, lines, adopted, window_start: Some(window_start), goal_saved_at });
+    let window_start = Some(window_start);
+    next.revisions.push(Revision { n, at: now, goal, lines, adopted, window_start, goal_saved_at, more: Vec::new() });
     let beyond = next.revisions.len().saturating_sub(ANNOTATION_MAX_REVISIONS);
     next.revisions.drain(..beyond);
     Decision::Store(Box::new(next))
@@ -390,6 +395,9 @@ mod tests {
         let settled = settle(&typed, 15.0);
         assert_eq!(settled.settled, Some(Settled { at: 20.0, through: 15.0, revision: 3 }));
         assert_eq!(settle(&settled, 9.0).settled.unwrap().through, 15.0);
+        assert_eq!(settle(&settled, -9.0).settled.unwrap().through, 15.0, "never moved back");
+        let nowhere = Action::Settle { through: 0.0, expected: None };
+        assert_eq!(take(Some(&typed), nowhere, 20.0), Decision::Refused, "no moment");
         assert_eq!(settle(&settled, 9e12).settled.unwrap().through, 20.0);
     }
 }

@@ -7,6 +7,7 @@ use crate::keep::document::{key, moment, object, text};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Longest harness key, session id and fact id, characters.
@@ -72,7 +73,12 @@ pub struct Revision {
     pub adopted: Option<(Source, f64)>,
     pub window_start: Option<f64>,
     pub goal_saved_at: Option<f64>,
+    /// What another build wrote beside these.
+    pub more: More,
 }
+
+/// Members this build does not know, as they stand in the file; kept, and never shown.
+pub type More = Vec<(String, Arc<str>)>;
 
 /// The reader's word that directions up to a moment change nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -108,6 +114,8 @@ pub struct Entry {
     pub written: f64,
     /// When everything was discarded, and the number of the last revision then.
     pub discarded: Option<(f64, Option<u64>)>,
+    /// What another build wrote beside these; a discard drops it.
+    pub more: More,
 }
 
 impl Entry {
@@ -169,6 +177,7 @@ impl Entry {
             withheld: &self.withheld,
             jobs: &self.jobs,
             written: self.written,
+            more: Beside(&self.more),
         })
     }
 }
@@ -199,6 +208,22 @@ struct Written<'a> {
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     jobs: &'a [String],
     written: f64,
+    #[serde(flatten)]
+    more: Beside<'a>,
+}
+
+/// Members written as they were read.
+struct Beside<'a>(&'a More);
+
+impl Serialize for Beside<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::{Error as _, SerializeMap as _};
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, raw) in self.0 {
+            map.serialize_entry(name, &RawValue::from_string(raw.to_string()).map_err(S::Error::custom)?)?;
+        }
+        map.end()
+    }
 }
 
 #[derive(Serialize)]
@@ -215,6 +240,8 @@ struct WrittenRevision<'a> {
     goal_saved_at: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     window_start: Option<f64>,
+    #[serde(flatten)]
+    more: Beside<'a>,
 }
 
 impl<'a> WrittenRevision<'a> {
@@ -228,6 +255,7 @@ impl<'a> WrittenRevision<'a> {
             goal_source_at: revision.adopted.map(|(_, at)| at),
             goal_saved_at: revision.goal_saved_at,
             window_start: revision.window_start,
+            more: Beside(&revision.more),
         }
     }
 }
@@ -260,7 +288,7 @@ pub fn read(raw: &RawValue) -> Found {
         Some(Value::Array(list)) => revisions(list),
         Some(_) => Err(Refused),
     };
-    let Ok(revisions) = revisions else { return Found::Held(key) };
+    let Ok(mut revisions) = revisions else { return Found::Held(key) };
     let (harness, sid) = key;
     if revisions.is_empty() {
         let Some(at) = moment(record.get("discarded")) else { return Found::Nothing };
@@ -268,7 +296,9 @@ pub fn read(raw: &RawValue) -> Found {
         let gone = Entry { harness, sid, discarded: Some((at, number)), ..Entry::default() };
         return Found::Entry(Box::new(gone));
     }
+    let more = beyond(raw, &record, &mut revisions);
     Found::Entry(Box::new(Entry {
+        more,
         harness,
         sid,
         revisions,
@@ -280,6 +310,52 @@ pub fn read(raw: &RawValue) -> Found {
         written: moment(record.get("written")).unwrap_or(0.0),
         discarded: None,
     }))
+}
+
+const MEMBERS: [&str; 11] = [
+    "harness",
+    "sid",
+    "revisions",
+    "settled",
+    "assessment",
+    "readings",
+    "withheld",
+    "jobs",
+    "written",
+    "discarded",
+    "discarded_revision",
+];
+const OF_A_REVISION: [&str; 9] =
+    ["n", "at", "goal", "lines", "output", "goal_source", "goal_source_at", "goal_saved_at", "window_start"];
+
+/// The members of a record this build does not know; those of its revisions go to the revisions. Most records have none,
+/// and are not taken apart again for it.
+fn beyond(raw: &RawValue, record: &Map<String, Value>, revisions: &mut [Revision]) -> More {
+    let strange = |object: &Map<String, Value>, known: &[&str]| object.keys().any(|name| !known.contains(&name.as_str()));
+    let list = record.get("revisions").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let odd = |item: &Value| item.as_object().is_some_and(|item| strange(item, &OF_A_REVISION));
+    let (own, theirs) = (strange(record, &MEMBERS), list.iter().any(odd));
+    if !own && !theirs {
+        return More::new();
+    }
+    let Ok(members) = serde_json::from_str::<BTreeMap<String, &RawValue>>(raw.get()) else { return More::new() };
+    let items = members.get("revisions").filter(|_| theirs);
+    let items: Vec<&RawValue> = items.and_then(|list| serde_json::from_str(list.get()).ok()).unwrap_or_default();
+    for (item, value) in items.into_iter().zip(list) {
+        let n = value.get("n").and_then(Value::as_u64);
+        let (Some(revision), Ok(members)) =
+            (revisions.iter_mut().find(|revision| Some(revision.n) == n), serde_json::from_str(item.get()))
+        else {
+            continue;
+        };
+        revision.more = unknown(members, &OF_A_REVISION);
+    }
+    unknown(members, &MEMBERS)
+}
+
+fn unknown(members: BTreeMap<String, &RawValue>, known: &[&str]) -> More {
+    let beside = members.into_iter().filter(|(name, _)| !known.contains(&name.as_str()));
+    beside.map(|(name, raw)| (name, raw.get().into())).collect()
 }
 
 /// The key of a record that is no readable object otherwise.
@@ -336,7 +412,7 @@ fn revision(n: u64, item: &Map<String, Value>) -> Result<Revision, Refused> {
     let lines = lines(item)?;
     let (window_start, goal_saved_at) = (within("window_start")?, within("goal_saved_at")?);
     let goal_saved_at = goal_saved_at.filter(|_| adopted.is_none() && !goal.is_empty());
-    Ok(Revision { n, at, goal, lines, adopted, window_start, goal_saved_at })
+    Ok(Revision { n, at, goal, lines, adopted, window_start, goal_saved_at, more: More::new() })
 }
 
 /// The lines; a version 1 revision has an `output` instead (ANN-014).

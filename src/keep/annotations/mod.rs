@@ -58,6 +58,14 @@ impl Outcome {
     }
 }
 
+/// What a request came to, and the record of its session as this very request left it: another save may follow before
+/// the reply is written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Done {
+    pub outcome: Outcome,
+    pub slot: Option<Arc<Slot>>,
+}
+
 /// What a press for a reading left behind (READ-050, READ-051).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Attempt {
@@ -92,9 +100,9 @@ impl Annotations {
     }
 
     /// Does what a request asks, at `now` (seconds since the epoch).
-    pub fn save(&self, key: &EntryKey, action: &Action, seen: &Observed, now: f64) -> Outcome {
+    pub fn save(&self, key: &EntryKey, action: &Action, seen: &Observed, now: f64) -> Done {
         if *action == Action::Nothing {
-            return Outcome::Refused;
+            return Done { outcome: Outcome::Refused, slot: self.slots().get(&key.0, &key.1).cloned() };
         }
         self.change(key, |entry| decide(key, entry, action, seen, now))
     }
@@ -123,6 +131,7 @@ impl Annotations {
             }
             Decision::Store(Box::new(next))
         })
+        .outcome
     }
 
     /// Takes every discard record out and leaves all that was typed. Makes neither a home nor a lock where there is no
@@ -160,31 +169,39 @@ impl Annotations {
         self.0.mark()
     }
 
-    fn change(&self, key: &EntryKey, decide: impl Fn(Option<&Entry>) -> Decision) -> Outcome {
-        let (saved, outcome) = self.0.update(|slots| {
+    fn change(&self, key: &EntryKey, decide: impl Fn(Option<&Entry>) -> Decision) -> Done {
+        let (saved, (outcome, slot, made)) = self.0.update(|slots| {
             let known = slots.get(&key.0, &key.1);
+            let as_it_is = |outcome| (None, (outcome, known.cloned(), false));
             if known.is_some_and(|slot| slot.body == Body::Held) {
-                return (None, Outcome::Unreadable);
+                return as_it_is(Outcome::Unreadable);
             }
             match decide(known.and_then(|slot| slot.entry())) {
                 Decision::Store(entry) => match Slot::of(*entry) {
-                    Ok(slot) => (Some(Change::put(known, slot)), Outcome::Stored),
-                    Err(_) => (None, Outcome::Unwritable),
+                    Ok(slot) => {
+                        let slot = Arc::new(slot);
+                        (Some(Change::put(known, slot.clone())), (Outcome::Stored, Some(slot), true))
+                    }
+                    Err(_) => as_it_is(Outcome::Unwritable),
                 },
-                Decision::Done => (None, Outcome::Stored),
-                Decision::Unchanged => (None, Outcome::Unchanged),
-                Decision::Refused => (None, Outcome::Refused),
+                Decision::Done => as_it_is(Outcome::Stored),
+                Decision::Unchanged => as_it_is(Outcome::Unchanged),
+                Decision::Refused => as_it_is(Outcome::Refused),
             }
         });
         // While the file cannot be read every entry reads as absent, and every change is answered the same.
         if self.is_untrusted() {
-            return Outcome::Untrusted;
+            return Done { outcome: Outcome::Untrusted, slot: None };
         }
-        match (saved, outcome) {
+        // A request that changes nothing is as good as what is on disk of its session, whatever else waits to be written.
+        let owed = || made || self.0.holds(|change| change.is_of(key));
+        let outcome = match (saved, outcome) {
             (Saved::Not { why: Why::Untrusted, .. }, _) => Outcome::Untrusted,
-            (Saved::Not { .. }, Outcome::Stored | Outcome::Unchanged) => Outcome::Unwritable,
+            (Saved::Not { .. }, Outcome::Stored | Outcome::Unchanged) if owed() => Outcome::Unwritable,
             (_, outcome) => outcome,
-        }
+        };
+        let slot = if outcome == Outcome::Unwritable { self.slots().get(&key.0, &key.1).cloned() } else { slot };
+        Done { outcome, slot }
     }
 }
 

@@ -104,8 +104,13 @@ pub enum Change {
 
 impl Change {
     /// The change that puts `slot` where `before` is.
-    pub fn put(before: Option<&Arc<Slot>>, slot: Slot) -> Change {
-        Change::Put { over: before.map(|slot| slot.raw.clone()), slot: Arc::new(slot) }
+    pub fn put(before: Option<&Arc<Slot>>, slot: Arc<Slot>) -> Change {
+        Change::Put { over: before.map(|slot| slot.raw.clone()), slot }
+    }
+
+    /// Whether it is about the words of this session.
+    pub fn is_of(&self, key: &EntryKey) -> bool {
+        matches!(self, Change::Put { slot, .. } if slot.key == *key)
     }
 }
 

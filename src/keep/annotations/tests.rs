@@ -23,7 +23,7 @@ fn lines(lines: &[&str], expected: Option<i128>) -> Action {
 }
 
 fn save(store: &Annotations, sid: &str, action: &Action, now: f64) -> Outcome {
-    store.save(&k(sid), action, &Observed::default(), now)
+    store.save(&k(sid), action, &Observed::default(), now).outcome
 }
 
 fn shown(store: &Annotations, sid: &str) -> Published {

@@ -5,7 +5,7 @@ use crate::counters::Counters;
 use crate::http::app::{Call, Handler, Hook};
 use crate::http::json::Object;
 use crate::http::reply::Reply;
-use crate::keep::annotations::{self, Action, EntryKey, Observed, Outcome, Source, Words, entry_key};
+use crate::keep::annotations::{self, Action, Done, EntryKey, Observed, Outcome, Slot, Source, Words, entry_key};
 use crate::model::time::Clock;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub fn annotate(lane: Arc<Typed>, counters: Arc<Counters>, clock: Clock, look: H
             look();
         }
         let seen: Observed = lane.observed(&key);
-        let outcome = lane.words.save(&key, &action, &seen, clock());
+        let Done { outcome, slot } = lane.words.save(&key, &action, &seen, clock());
         let withdrawn = outcome != Outcome::Stored
             || action != Action::Clear
             || lane.departures.withdraw(&key.0, &key.1).persisted();
@@ -43,13 +43,11 @@ pub fn annotate(lane: Arc<Typed>, counters: Arc<Counters>, clock: Clock, look: H
             Outcome::Unchanged => {}
             refusal => counters.bump_in("annotate", refusal.as_str()),
         }
-        Reply::json(200, &reply(&lane, &key, outcome, withdrawn))
+        Reply::json(200, &reply(&lane, &key, outcome, slot.as_deref(), withdrawn))
     })
 }
 
-fn reply(lane: &Typed, key: &EntryKey, outcome: Outcome, withdrawn: bool) -> Value {
-    let slots = lane.words.slots();
-    let slot = slots.get(&key.0, &key.1).map(AsRef::as_ref);
+fn reply(lane: &Typed, key: &EntryKey, outcome: Outcome, slot: Option<&Slot>, withdrawn: bool) -> Value {
     let shown = members(annotations::published(slot, &key.1, lane.words.is_untrusted()));
     let done = outcome.persisted();
     let mut body = json!({"ok": done, "persisted": done, "outcome": outcome.as_str(), "annotation": shown});

@@ -102,6 +102,8 @@ fn trust_050_only_dead_processes_temporary_files_are_swept() {
     for name in ["s.json.12.0123abcd.tmp", "s.json.13.0123abcd.tmp", "mine.tmp", "s.json.12.0123ABCD.tmp", "s.12.0"] {
         place.replace(name, b"x").unwrap();
     }
+    let reused = File::create(place.path("s.json.13.89abcdef.tmp")).unwrap();
+    reused.set_modified(std::time::SystemTime::now() - Duration::from_secs(LEFT_BEHIND_SEC + 1)).unwrap();
     place.sweep(None, &|pid| pid == 13);
     assert_eq!(names(place.root()), ["mine.tmp", "s.12.0", "s.json.12.0123ABCD.tmp", "s.json.13.0123abcd.tmp"]);
 }
