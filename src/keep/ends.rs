@@ -80,7 +80,7 @@ impl Ends for StoredEnds {
 
 /// Deletes the store; `false` when there was none (EVT-087).
 pub fn forget(place: &Place) -> io::Result<bool> {
-    remove::<Ending>(place, WAIT)
+    remove::<Ending>(place)
 }
 
 fn end_key(key: &RowKey) -> EndKey {

@@ -24,7 +24,7 @@ const READABLE: [u64; 4] = [1, 2, 3, 4];
 /// Longest string of a record, characters.
 const TEXT_CAP: usize = 256;
 /// Longest wait for other writers. A collection waits with it, and what is not written now is written later.
-const WAIT: Duration = Duration::from_secs(2);
+const WAIT: Duration = Duration::from_millis(500);
 /// A record that could not be written is tried again this often when nothing new comes.
 const RETRY: Duration = Duration::from_secs(5);
 
@@ -239,7 +239,7 @@ impl History {
 
 /// Deletes the store; `false` when there was none (HIST-052).
 pub fn forget(place: &Place) -> io::Result<bool> {
-    remove::<Transitions>(place, WAIT)
+    remove::<Transitions>(place)
 }
 
 /// The file's format.

@@ -224,6 +224,8 @@ impl<F: Format> Store<F> {
         let held = if memory.pending.is_empty() { 0 } else { memory.moves };
         let seen = match (memory.health, memory.seen) {
             (Health::Sound, _) => String::new(),
+            // That a stamp is old by now is no change.
+            (health, Some(Seen::File { stamp, .. })) => format!("{health:?}{stamp:?}"),
             (health, seen) => format!("{health:?}{seen:?}"),
         };
         [memory.digest.map_or_else(Vec::new, Vec::from), held.to_be_bytes().to_vec(), seen.into_bytes()].concat()
@@ -541,10 +543,13 @@ struct Guarded {
     _file: Option<Lock>,
 }
 
-/// Removes a store's file; `false` when it was not there. It waits for a writer's turn to end, at most `wait`: one that
-/// has read the file already would put back what is removed here. Fails when the turn does not end.
-pub fn remove<F: Format>(place: &Place, wait: Duration) -> io::Result<bool> {
-    let turn = folder::turn(place.root(), wait);
+/// Longest wait of a removal for the writer whose turn it is.
+const REMOVE_WAIT: Duration = Duration::from_secs(5);
+
+/// Removes a store's file; `false` when it was not there. It waits for a writer's turn to end: one that has read the file
+/// already would put back what is removed here. Fails when the turn does not end.
+pub fn remove<F: Format>(place: &Place) -> io::Result<bool> {
+    let turn = folder::turn(place.root(), REMOVE_WAIT);
     let _turn = turn.map_err(|_| io::Error::other("another process is writing in its directory"))?;
     place.remove(F::FILE)
 }

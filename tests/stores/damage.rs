@@ -4,8 +4,9 @@
 use crate::home::{ANNOTATIONS, Board, DELIVERIES, DEPARTURES, DISMISSALS, ENDS, HISTORY, Home, STORES, now};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
+use std::io::Write as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 const ROW: &str = "3f9c01ab-1111-4222-8333-444455556666";
 const ENDED: &str = "aaaaaaaa-1111-4222-8333-444455556666";
@@ -242,5 +243,51 @@ fn ann_006_a_lock_that_cannot_be_had() {
         assert_eq!(board.goal("known", "Ship it"), "unchanged", "{damage:?}: a save that changes nothing needs no lock");
         assert_eq!((what(&home.file(ANNOTATIONS)), what(&home.file(lock))), before, "{damage:?}");
         assert_eq!(board.listed("known").unwrap()["goal"], "Ship it");
+    }
+}
+
+/// HOOK-060, STATE-003, TRUST-031 the memo of the status line, damaged: the forwarder says its empty line and ends, nothing
+/// is followed, and a sound memo is written again where a file may stand.
+#[test]
+fn hook_060_a_damaged_memo() {
+    let id = "019a0000-1111-4222-8333-444455556666";
+    let memo = &format!("statusline-antigravity-{id}.json");
+    let state = json!({"conversation_id": id, "agent_state": "idle", "quota": {"gemini": {"remaining": 0.5}}}).to_string();
+    for damage in [Empty, Truncated, Garbage, WrongShape, TooDeep, Oversized, Link, DanglingLink, Fifo, Directory, Future] {
+        let home = Home::new();
+        std::fs::create_dir(&home.state).unwrap();
+        let board = home.serve();
+        put(&home, memo, damage);
+        let before = what(&home.file(memo));
+        let mut hook = home.command(&["statusline-hook", &board.port.to_string()]);
+        let mut hook = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        hook.stdin.take().unwrap().write_all(state.as_bytes()).unwrap();
+        let output = hook.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), output.stdout), (Some(0), b"\n".to_vec()), "{damage:?}");
+        if matches!(damage, Link | DanglingLink | Directory) {
+            assert_eq!(what(&home.file(memo)), before, "{damage:?}");
+        } else {
+            assert!(home.json(memo)["quota_at"].is_f64(), "{damage:?}");
+            assert_eq!(std::fs::metadata(home.file(memo)).unwrap().permissions().mode() & 0o7777, 0o600);
+        }
+        home.no_leftovers();
+    }
+}
+
+/// TRUST-031, HTTP-095 the two files that are only read, as pipes and folders: a start does not wait for them.
+#[test]
+fn trust_031_settings_that_are_no_files() {
+    for damage in [Fifo, Directory, DanglingLink, Oversized, Garbage] {
+        let home = Home::new();
+        std::fs::create_dir(&home.state).unwrap();
+        home.claude(ROW, 60.0);
+        for name in ["quiet_hours", "reach_url"] {
+            put(&home, name, damage);
+        }
+        let before: Vec<_> = ["quiet_hours", "reach_url"].iter().map(|name| what(&home.file(name))).collect();
+        let board = home.serve();
+        assert_eq!(board.data()["sessions"].as_array().unwrap().len(), 1, "{damage:?}");
+        let after: Vec<_> = ["quiet_hours", "reach_url"].iter().map(|name| what(&home.file(name))).collect();
+        assert_eq!(after, before);
     }
 }

@@ -20,6 +20,8 @@ struct Told {
     marks: HashMap<String, bool>,
     /// Ends acknowledged.
     ends: Vec<String>,
+    /// Everything acknowledged of this board.
+    count: usize,
     /// What was asked last and not answered: it may be there or not.
     asked: Option<String>,
 }
@@ -56,6 +58,7 @@ fn save(board: &Board, home: &Home, told: &mut Told, client: u64, turn: u64) {
             }
         }
         told.asked = None;
+        told.count += 1;
     }
 }
 
@@ -88,20 +91,31 @@ fn check(board: &Board, home: &Home, told: &[Told], turn: u64) {
     }
 }
 
-fn lane(seed: u64) -> u64 {
+/// What was acknowledged, and how often a kill struck in the middle of a write.
+fn lane(seed: u64) -> (usize, usize) {
     let home = Home::new();
+    let row = home.claude("3f9c01ab-1111-4222-8333-444455556666", 60.0);
     let mut dice = Dice(seed);
     let mut told = [Told::default(), Told::default()];
-    let mut acknowledged = 0;
+    let (mut acknowledged, mut struck) = (0, 0);
     for turn in 0..KILLS {
         let mut board = home.serve();
         check(&board, &home, &told, turn);
-        let (after, done) = (Duration::from_micros(dice.below(90_000)), AtomicBool::new(false));
+        let (after, done) = (Duration::from_micros(dice.below(260_000)), AtomicBool::new(false));
         std::thread::scope(|scope| {
             let _end = Ends(&done);
             let watching = scope.spawn(|| watch(&home.state, &done));
             let pid = libc::pid_t::try_from(board.child.id()).unwrap();
-            let (board, home) = (&board, &home);
+            let (board, home, row) = (&board, &home, &row);
+            // Each look at the board after a save is a transition for history.
+            let looking = scope.spawn(move || {
+                for i in 0.. {
+                    let body = json!({"harness": "claude", "sid": row, "goal": format!("{turn} {i}")}).to_string();
+                    if board.ask("POST", "/api/annotate", &[], body.as_bytes()).is_none() { return }
+                    let Some(answer) = board.ask("GET", "/api/data", &[], b"") else { return };
+                    assert!(answer.json().get("history_reset").is_none());
+                }
+            });
             let saving: Vec<_> = told
                 .iter_mut()
                 .zip(0..)
@@ -110,17 +124,18 @@ fn lane(seed: u64) -> u64 {
             std::thread::sleep(after);
             // SAFETY: a child of ours that has not been waited for.
             unsafe { libc::kill(pid, libc::SIGKILL) };
-            saving.into_iter().for_each(|client| client.join().unwrap());
+            saving.into_iter().chain([looking]).for_each(|client| client.join().unwrap());
             done.store(true, Ordering::Relaxed);
             watching.join().unwrap();
         });
         board.kill();
-        acknowledged += told.iter().map(|told| told.goals.len() + told.marks.len() + told.ends.len()).sum::<usize>() as u64;
+        acknowledged += told.iter_mut().map(|told| std::mem::take(&mut told.count)).sum::<usize>();
+        struck += home.names().iter().filter(|name| name.ends_with(".tmp")).count();
         // An unanswered save may have come through: what is there now is what counts from here on.
         settle(&home, &mut told);
     }
     check(&home.serve(), &home, &told, KILLS);
-    acknowledged
+    (acknowledged, struck)
 }
 
 /// Takes over what became of the unanswered saves.
@@ -146,7 +161,8 @@ fn settle(home: &Home, told: &mut [Told]) {
 fn trust_050_kill_at_any_moment_loses_nothing_acknowledged() {
     let started = Instant::now();
     let lanes: Vec<_> = (1..=LANES).map(|seed| std::thread::spawn(move || lane(seed * 7919))).collect();
-    let acknowledged: u64 = lanes.into_iter().map(|lane| lane.join().unwrap()).sum();
-    assert!(acknowledged > 1000, "so few saves prove nothing: {acknowledged}");
+    let lanes: Vec<_> = lanes.into_iter().map(|lane| lane.join().unwrap()).collect();
+    let (acknowledged, struck) = lanes.iter().fold((0, 0), |sum, lane| (sum.0 + lane.0, sum.1 + lane.1));
+    assert!(acknowledged > 250 && struck > 20, "so few prove nothing: {acknowledged} saves, {struck} cut short");
     assert!(started.elapsed() < Duration::from_secs(300), "{:?}", started.elapsed());
 }

@@ -59,6 +59,8 @@ fn of(entry: &Entry) -> Published {
             ..Published::default()
         };
     };
+    // A time that was no time in the file is none here.
+    let at = Some(newest.at).filter(|at| *at > 0.0);
     let wordless = newest.goal.is_empty() && newest.lines.is_empty();
     let why = |empty: bool, partly: &'static str| match (empty, wordless) {
         (false, _) => "",
@@ -77,11 +79,11 @@ fn of(entry: &Entry) -> Published {
         lines_why: why(newest.lines.is_empty(), say::NO_LINES),
         revision: Some(newest.n),
         revision_count: entry.revisions.len() as u64,
-        at: Some(newest.at),
+        at,
         goal_source: Some(newest.adopted.map_or(TYPED, |(source, _)| source.as_str())),
         goal_source_at: newest.adopted.map(|(_, at)| at),
         goal_saved_at: newest.goal_saved_at,
-        window_start: newest.window_start.or(newest.adopted.map(|(_, at)| at)).or(Some(newest.at)),
+        window_start: newest.window_start.or(newest.adopted.map(|(_, at)| at)).or(at),
         binding_why: "",
         settled_at: entry.settled.map(|settled| settled.at),
         settled_through: entry.settled.map(|settled| settled.through),
