@@ -234,4 +234,12 @@ mod tests {
             (1024, "s3", "one", "two")
         );
     }
+
+    proptest::proptest! {
+        /// TRUST-061, TRUST-080, TRUST-081 whatever is done to the file: no panic, and what is written back is stable.
+        #[test]
+        fn trust_081_a_damaged_file_settles(edits in crate::keep::testing::edits()) {
+            crate::keep::testing::settles(&Delivering, r#"{"v":1,"entries":[{"harness":"claude","sid":"s","at":5.5,"lane":"gate","outcome":"handed-over"},{"harness":"pi","sid":"t","at":6.5,"lane":"ask","outcome":"seen"}]}"#, &edits)?;
+        }
+    }
 }

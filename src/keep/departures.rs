@@ -380,4 +380,12 @@ mod tests {
         assert!(follow(vec![found("a", 6.0, "goal")]).ends_with("raised it again"));
         assert!(follow(vec![found("a", 6.0, "")]).contains("did not"));
     }
+
+    proptest::proptest! {
+        /// TRUST-061, TRUST-080, TRUST-081 whatever is done to the file: no panic, and what is written back is stable.
+        #[test]
+        fn trust_081_a_damaged_file_settles(edits in crate::keep::testing::edits()) {
+            crate::keep::testing::settles(&Departing, r#"{"v":1,"entries":[{"harness":"pi","sid":"a","at":5.5,"constraint":"goal","clause":"Ship it","reading":"No.","evidence":"x","revision":1,"cutoff":5.5,"cutoff_text":"Read 9.","withdrawn":false,"more":[1]}]}"#, &edits)?;
+        }
+    }
 }

@@ -272,4 +272,12 @@ mod tests {
         assert_eq!(sids, ["b", "c"]);
         assert_eq!(one.list().iter().map(|(key, _)| key.1.as_str()).collect::<Vec<_>>(), ["c", "b"]);
     }
+
+    proptest::proptest! {
+        /// TRUST-061, TRUST-080, TRUST-081 whatever is done to the file: no panic, and what is written back is stable.
+        #[test]
+        fn trust_081_a_damaged_file_settles(edits in crate::keep::testing::edits()) {
+            crate::keep::testing::settles(&Marking, r#"{"v":1,"entries":[{"harness":"claude","sid":"a","at":20.5,"seen_activity":20.5},{"harness":"pi","sid":"b","at":1790000000.25,"seen_activity":1790000000.25}]}"#, &edits)?;
+        }
+    }
 }

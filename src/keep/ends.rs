@@ -236,4 +236,12 @@ mod tests {
         assert!(bench.text(FILE).len() <= END_READ_CAP_BYTES);
         assert_eq!(store(&bench).all(), ends.all());
     }
+
+    proptest::proptest! {
+        /// TRUST-061, TRUST-080, TRUST-081 whatever is done to the file: no panic, and what is written back is stable.
+        #[test]
+        fn trust_081_a_damaged_file_settles(edits in crate::keep::testing::edits()) {
+            crate::keep::testing::settles(&Ending, r#"{"v":1,"entries":[{"harness":"claude","sid":"b","at":15.0},{"harness":"later","sid":"a","at":20.5}]}"#, &edits)?;
+        }
+    }
 }

@@ -1,9 +1,10 @@
 //! A throw-away home for the tests of the stores.
 
-use super::store::Tell;
+use super::store::{Format, Tell};
 use crate::counters::Counters;
 use crate::surface::write::{Place, Temporary};
 use std::os::unix::fs::PermissionsExt as _;
+use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 
 pub(crate) struct Bench {
@@ -67,4 +68,41 @@ pub(crate) fn listening() -> (Tell, Arc<Mutex<Vec<String>>>) {
     let said: Arc<Mutex<Vec<String>>> = Arc::default();
     let heard = said.clone();
     (Tell { say: Arc::new(move |line| heard.lock().unwrap().push(line.to_owned())), ..quiet() }, said)
+}
+
+/// What damage and other builds put into a store's file.
+const PIECES: [&str; 24] = [
+    "", "{", "}", "[", "]", ",", ":", "\"", "null", "true", "-1", "0", "1e999", "1790000000000", "0.5", "\\ud800", "\\u0000", "\u{202e}", "\u{feff}",
+    "\"revisions\":[]", "\"n\":2,", "\"x\":{\"y\":[1]},", "sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAA", "{\"harness\":\"pi\",\"sid\":\"z\",\"at\":3},",
+];
+
+/// Edits of a file: where, how many bytes go, and what takes their place.
+pub(crate) fn edits() -> impl Strategy<Value = Vec<(usize, usize, &'static str)>> {
+    prop::collection::vec((any::<usize>(), prop_oneof![Just(0usize), 0usize..4, 0usize..60], prop::sample::select(&PIECES[..])), 0..5)
+}
+
+/// Reads the edited file and writes it back until nothing changes any more, which must be soon: what is written is read
+/// whole, within the cap, and no reading moves it on for ever (TRUST-081).
+pub(crate) fn settles<F: Format>(format: &F, seed: &str, edits: &[(usize, usize, &str)]) -> Result<(), TestCaseError> {
+    let mut bytes = seed.as_bytes().to_vec();
+    for (at, gone, piece) in edits {
+        let at = at % (bytes.len() + 1);
+        bytes.splice(at..(at + gone).min(bytes.len()), piece.bytes());
+    }
+    let Ok(mut value) = format.parse(&bytes) else { return Ok(()) };
+    let mut before = Vec::new();
+    // A time beyond all times is taken for milliseconds once a reading.
+    for _ in 0..120 {
+        let Ok(written) = format.render(&mut value, None) else { return Ok(()) };
+        prop_assert!(written.len() <= format.cap());
+        if written == before {
+            return Ok(());
+        }
+        let again = format.parse(&written);
+        prop_assert!(again.is_ok(), "{}", String::from_utf8_lossy(&written));
+        value = again.unwrap_or_default();
+        before = written;
+    }
+    prop_assert!(false, "never settles: {}", String::from_utf8_lossy(&before));
+    Ok(())
 }

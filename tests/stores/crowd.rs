@@ -84,3 +84,36 @@ fn ann_013_eight_clients_at_once() {
     assert!(home.entries(DISMISSALS).len() <= 256 && entries.len() == CLIENTS + 2);
     home.no_leftovers();
 }
+
+/// ANN-030, ANN-046, DIS-006, TRUST-063 eight clients past the caps: what was just acknowledged is never what is evicted, and
+/// the oldest go.
+#[test]
+fn ann_030_eight_clients_past_the_caps() {
+    let home = Home::new();
+    let words: Vec<Value> = (0..250)
+        .map(|i| json!({"harness": "pi", "sid": format!("old-{i}"), "revisions": [{"n": 1, "at": 1000.0 + f64::from(i), "goal": "g", "lines": []}]}))
+        .collect();
+    let marks: Vec<Value> =
+        (0..250).map(|i| json!({"harness": "pi", "sid": format!("old-{i}"), "at": 1000.0 + f64::from(i), "seen_activity": 1.0})).collect();
+    home.put(ANNOTATIONS, json!({"v": 2, "entries": words}).to_string().as_bytes());
+    home.put(DISMISSALS, json!({"v": 1, "entries": marks}).to_string().as_bytes());
+    let board = home.serve();
+    std::thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let board = &board;
+            scope.spawn(move || {
+                for i in 0..6 {
+                    let sid = format!("new-{client}-{i}");
+                    assert_eq!((board.goal(&sid, "mine"), board.mark(&sid)), ("stored".into(), true));
+                }
+            });
+        }
+    });
+    for name in [ANNOTATIONS, DISMISSALS] {
+        let sids: Vec<String> = home.entries(name).iter().map(|e| e["sid"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(sids.len(), 256, "{name}");
+        assert_eq!(sids.iter().filter(|sid| sid.starts_with("new-")).count(), CLIENTS * 6, "{name}");
+        // 298 in all: the 42 oldest went.
+        assert!(!sids.contains(&"old-41".to_owned()) && sids.contains(&"old-42".to_owned()), "{name}");
+    }
+}

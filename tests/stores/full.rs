@@ -2,6 +2,7 @@
 //! stands, the board serves, and it goes on by itself once there is room.
 
 use crate::home::{ANNOTATIONS, Board, DISMISSALS, ENDS, HISTORY, Home, STORES};
+use crate::wire::eventually;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -112,6 +113,11 @@ fn starved(home: &Home, starve: impl FnOnce(&Board), feed: impl FnOnce(&Board), 
     assert_eq!(goals("discarded"), Vec::<String>::new(), "the discard is made up for");
     let marked: Vec<_> = home.entries(DISMISSALS).iter().map(|mark| mark["sid"].as_str().unwrap().to_owned()).collect();
     assert_eq!(marked, ["kept", "new", "newer", "after"]);
+    assert_eq!(board.end(home, "cccccccc-1111-4222-8333-444455556666").unwrap().status, 200);
+    let ended: Vec<_> = home.entries(ENDS).iter().map(|end| end["sid"].as_str().unwrap()[..8].to_owned()).collect();
+    assert_eq!(ended, ["aaaaaaaa", "bbbbbbbb", "cccccccc"]);
+    eventually("history to be written", || board.mark("again") && home.entries(HISTORY).len() == board.data()["history"].as_array().unwrap().len());
+    assert!(home.entries(HISTORY).len() >= 2);
     board.kill();
     let board = home.serve();
     assert_eq!(board.listed("kept").unwrap()["goal"], "during, too");

@@ -86,7 +86,7 @@ fn record(sid: &str, age: f64) -> Value {
         "annotation_goal": "", "annotation_output": "", "annotation_revision": null})
 }
 
-/// HIST-012, HIST-052, HIST-053, ANN-121, LIFE-062 `--forget` aimed at another port while a board writes history with every
+/// HIST-012, HIST-052, HIST-053, ANN-121, ANN-122, LIFE-060, LIFE-062 `--forget` aimed at another port while a board writes history with every
 /// save: what was deleted never comes back, discard records go, and no acknowledged save is lost.
 #[test]
 fn hist_012_a_forget_beside_a_busy_board_sticks() {
@@ -143,8 +143,13 @@ fn hist_012_a_forget_beside_a_busy_board_sticks() {
         assert_eq!(entries[0]["revisions"].as_array().unwrap().last().unwrap()["n"], saves);
         assert_eq!(home.entries(DISMISSALS).len() as u64, saves.min(256), "dismissals are not reached");
     });
+    // Aimed at the board itself it is refused whole.
+    assert_eq!(board.annotate("d", &json!({"goal": "to go"}))["outcome"], "stored");
+    assert_eq!(board.annotate("d", &json!({"clear": true}))["outcome"], "stored");
+    let files = || [ANNOTATIONS, HISTORY, DISMISSALS].map(|name| std::fs::read(home.file(name)).ok());
+    let before = files();
     let (code, said) = home.forget(board.port);
-    assert_eq!(code, Some(1), "{said}");
+    assert_eq!((code, files()), (Some(1), before), "{said}");
     for word in ["history", "session-end", "annotation", "--stop"] {
         assert!(said.contains(word), "{said}");
     }

@@ -47,6 +47,12 @@ impl Slot {
         self.entry().map_or(0.0, Entry::recency)
     }
 
+    /// Its bytes in the file.
+    #[cfg(test)]
+    pub(super) fn raw(&self) -> &str {
+        &self.raw
+    }
+
     fn is_discard(&self) -> bool {
         self.entry().is_some_and(|entry| entry.revisions.is_empty())
     }

@@ -411,3 +411,42 @@ fn read_042_050_051_attempts_count_once_and_only_what_reached_the_model() {
     save(&words, "s", &goal("h"), 51.0);
     assert_eq!(shown(&words, "s").reading_count, 1, "carried across a save");
 }
+
+proptest::proptest! {
+    /// TRUST-061, TRUST-080, TRUST-081 whatever is done to the file: no panic, and what is written back is stable.
+    #[test]
+    fn trust_081_a_damaged_file_settles(edits in crate::keep::testing::edits()) {
+        crate::keep::testing::settles(&slots::Words, SAMPLE, &edits)?;
+    }
+}
+
+proptest::proptest! {
+    // Each case flushes a file.
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(48))]
+
+    /// TRUST-081, ANN-022 a save of another session changes no byte of a record, whatever was done to it.
+    #[test]
+    fn trust_081_another_sessions_save_keeps_every_record(edits in crate::keep::testing::edits()) {
+        let mut text = SAMPLE.as_bytes().to_vec();
+        for (at, gone, piece) in &edits {
+            let at = at % (text.len() + 1);
+            text.splice(at..(at + gone).min(text.len()), piece.bytes());
+        }
+        let bench = Bench::new();
+        bench.put(FILE, &text);
+        let words = store(&bench);
+        let kept: Vec<String> = words.slots().list().iter().map(|slot| slot.raw().to_owned()).collect();
+        match save(&words, "another session", &goal("x"), 1_790_002_000.0) {
+            Outcome::Stored => {
+                let after = bench.text(FILE);
+                for raw in kept {
+                    proptest::prop_assert!(after.contains(&raw), "{} is not in {}", raw, after);
+                }
+            }
+            outcome => {
+                proptest::prop_assert_eq!(outcome, Outcome::Untrusted);
+                proptest::prop_assert_eq!(std::fs::read(bench.place().path(FILE)).unwrap(), text);
+            }
+        }
+    }
+}

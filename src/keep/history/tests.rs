@@ -213,3 +213,12 @@ fn hist_061_allowlist_carriers_and_members_agree() {
     assert!(ALLOWED.iter().all(|name| members.contains(name)));
     assert!(BANNED.iter().all(|name| !members.contains(name)));
 }
+
+proptest::proptest! {
+    /// TRUST-061, TRUST-080, TRUST-081 whatever is done to the file: no panic, and what is written back is stable.
+    #[test]
+    fn trust_081_a_damaged_file_settles(edits in crate::keep::testing::edits()) {
+        let seed = r#"{"v":2,"entries":[{"harness":"claude","sid":"a","project":"acme/shop","state":"working","last_activity":1789999990.5,"annotation_goal":"Ship it","annotation_output":"","annotation_revision":1},{"harness":"pi","sid":"b","project":"","state":"idle","last_activity":5,"annotation_line_1":"x"}]}"#;
+        crate::keep::testing::settles(&Transitions { cap: 1_048_576 }, seed, &edits)?;
+    }
+}
