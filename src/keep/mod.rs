@@ -11,6 +11,7 @@ pub mod departures;
 pub mod dismissals;
 mod document;
 pub mod ends;
+mod format;
 pub mod history;
 pub mod store;
 mod turn;

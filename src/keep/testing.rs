@@ -3,8 +3,8 @@
 use super::store::{Format, Tell};
 use crate::counters::Counters;
 use crate::surface::write::{Place, Temporary};
-use std::os::unix::fs::PermissionsExt as _;
 use proptest::prelude::*;
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::{Arc, Mutex};
 
 pub(crate) struct Bench {
@@ -72,13 +72,38 @@ pub(crate) fn listening() -> (Tell, Arc<Mutex<Vec<String>>>) {
 
 /// What damage and other builds put into a store's file.
 const PIECES: [&str; 24] = [
-    "", "{", "}", "[", "]", ",", ":", "\"", "null", "true", "-1", "0", "1e999", "1790000000000", "0.5", "\\ud800", "\\u0000", "\u{202e}", "\u{feff}",
-    "\"revisions\":[]", "\"n\":2,", "\"x\":{\"y\":[1]},", "sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAA", "{\"harness\":\"pi\",\"sid\":\"z\",\"at\":3},",
+    "",
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "\"",
+    "null",
+    "true",
+    "-1",
+    "0",
+    "1e999",
+    "1790000000000",
+    "0.5",
+    "\\ud800",
+    "\\u0000",
+    "\u{202e}",
+    "\u{feff}",
+    "\"revisions\":[]",
+    "\"n\":2,",
+    "\"x\":{\"y\":[1]},",
+    "sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAA",
+    "{\"harness\":\"pi\",\"sid\":\"z\",\"at\":3},",
 ];
 
 /// Edits of a file: where, how many bytes go, and what takes their place.
 pub(crate) fn edits() -> impl Strategy<Value = Vec<(usize, usize, &'static str)>> {
-    prop::collection::vec((any::<usize>(), prop_oneof![Just(0usize), 0usize..4, 0usize..60], prop::sample::select(&PIECES[..])), 0..5)
+    prop::collection::vec(
+        (any::<usize>(), prop_oneof![Just(0usize), 0usize..4, 0usize..60], prop::sample::select(&PIECES[..])),
+        0..5,
+    )
 }
 
 /// Reads the edited file and writes it back until nothing changes any more, which must be soon: what is written is read

@@ -31,7 +31,10 @@ fn ann_013_eight_clients_at_once() {
                         i += 1;
                         let goal = format!("{client} {i}");
                         let shared = board.annotate("shared", &json!({"goal": goal}));
-                        assert_eq!((&shared["outcome"], &shared["annotation"]["goal"]), (&json!("stored"), &json!(goal)));
+                        assert_eq!(
+                            (&shared["outcome"], &shared["annotation"]["goal"]),
+                            (&json!("stored"), &json!(goal))
+                        );
                         given.push(shared["annotation"]["revision"].as_u64().unwrap());
                         assert!(shared["annotation"]["revision_count"].as_u64().unwrap() <= 16);
 
@@ -93,8 +96,9 @@ fn ann_030_eight_clients_past_the_caps() {
     let words: Vec<Value> = (0..250)
         .map(|i| json!({"harness": "pi", "sid": format!("old-{i}"), "revisions": [{"n": 1, "at": 1000.0 + f64::from(i), "goal": "g", "lines": []}]}))
         .collect();
-    let marks: Vec<Value> =
-        (0..250).map(|i| json!({"harness": "pi", "sid": format!("old-{i}"), "at": 1000.0 + f64::from(i), "seen_activity": 1.0})).collect();
+    let marks: Vec<Value> = (0..250)
+        .map(|i| json!({"harness": "pi", "sid": format!("old-{i}"), "at": 1000.0 + f64::from(i), "seen_activity": 1.0}))
+        .collect();
     home.put(ANNOTATIONS, json!({"v": 2, "entries": words}).to_string().as_bytes());
     home.put(DISMISSALS, json!({"v": 1, "entries": marks}).to_string().as_bytes());
     let board = home.serve();

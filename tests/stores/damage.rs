@@ -3,8 +3,8 @@
 
 use crate::home::{ANNOTATIONS, Board, DELIVERIES, DEPARTURES, DISMISSALS, ENDS, HISTORY, Home, STORES, now};
 use serde_json::{Value, json};
-use std::os::unix::fs::PermissionsExt as _;
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -27,7 +27,9 @@ enum Damage {
     Future,
 }
 
-use Damage::{DanglingLink, Directory, Empty, Fifo, Future, Garbage, Link, NotOurs, Oversized, TooDeep, Truncated, WrongShape};
+use Damage::{
+    DanglingLink, Directory, Empty, Fifo, Future, Garbage, Link, NotOurs, Oversized, TooDeep, Truncated, WrongShape,
+};
 
 const ALL: [Damage; 12] =
     [Empty, Truncated, Garbage, WrongShape, TooDeep, Oversized, Link, DanglingLink, Fifo, Directory, NotOurs, Future];
@@ -52,8 +54,10 @@ fn record(name: &str) -> Value {
             "annotation_output": "", "annotation_revision": null}),
         ENDS => json!({"at": at}),
         DELIVERIES => json!({"at": at, "lane": "gate", "outcome": "handed-over"}),
-        _ => json!({"at": at, "constraint": "goal", "clause": "Ship it", "reading": "It did not.", "evidence": "pi:known:steer:1",
-            "revision": 1, "cutoff": at, "cutoff_text": "Read 9.", "withdrawn": false}),
+        _ => {
+            json!({"at": at, "constraint": "goal", "clause": "Ship it", "reading": "It did not.", "evidence": "pi:known:steer:1",
+            "revision": 1, "cutoff": at, "cutoff_text": "Read 9.", "withdrawn": false})
+        }
     };
     let mut key = key;
     key.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -68,7 +72,9 @@ fn put(home: &Home, name: &str, damage: Damage) {
         Truncated => home.put(name, &good.as_bytes()[..good.len() / 2]),
         Garbage => home.put(name, b"\x00\xff\xfe not a store \x1b[31m"),
         WrongShape => home.put(name, br#"{"v":2,"entries":{"0":{}}}"#),
-        TooDeep => home.put(name, format!(r#"{{"v":2,"entries":[{}{}]}}"#, "[".repeat(20_000), "]".repeat(20_000)).as_bytes()),
+        TooDeep => {
+            home.put(name, format!(r#"{{"v":2,"entries":[{}{}]}}"#, "[".repeat(20_000), "]".repeat(20_000)).as_bytes())
+        }
         Oversized => {
             let pad = "x".repeat(cap(name) + 1 - good.len() - 9);
             let long = good.replacen("{\"", &format!("{{\"pad\":\"{pad}\",\""), 1);
@@ -141,7 +147,8 @@ fn home_with(damage: Damage) -> Home {
 
 /// Does to each store what it is there for.
 fn use_all(board: &Board, home: &Home) -> (String, bool) {
-    let raised = json!({"session_id": ROW, "message": "Claude needs your permission", "hook_event_name": "Notification"});
+    let raised =
+        json!({"session_id": ROW, "message": "Claude needs your permission", "hook_event_name": "Notification"});
     board.post("/api/notify", &raised);
     assert_eq!(board.end(home, ENDED).unwrap().status, 200);
     let cleared = board.annotate("known", &json!({"clear": true}))["outcome"].as_str().unwrap().to_owned();
@@ -240,7 +247,11 @@ fn ann_006_a_lock_that_cannot_be_had() {
         let before = (what(&home.file(ANNOTATIONS)), what(&home.file(lock)));
         let board = home.serve();
         assert_eq!((board.goal("new", "words"), board.mark("new")), ("unwritable".into(), true), "{damage:?}");
-        assert_eq!(board.goal("known", "Ship it"), "unchanged", "{damage:?}: a save that changes nothing needs no lock");
+        assert_eq!(
+            board.goal("known", "Ship it"),
+            "unchanged",
+            "{damage:?}: a save that changes nothing needs no lock"
+        );
         assert_eq!((what(&home.file(ANNOTATIONS)), what(&home.file(lock))), before, "{damage:?}");
         assert_eq!(board.listed("known").unwrap()["goal"], "Ship it");
     }
@@ -252,8 +263,11 @@ fn ann_006_a_lock_that_cannot_be_had() {
 fn hook_060_a_damaged_memo() {
     let id = "019a0000-1111-4222-8333-444455556666";
     let memo = &format!("statusline-antigravity-{id}.json");
-    let state = json!({"conversation_id": id, "agent_state": "idle", "quota": {"gemini": {"remaining": 0.5}}}).to_string();
-    for damage in [Empty, Truncated, Garbage, WrongShape, TooDeep, Oversized, Link, DanglingLink, Fifo, Directory, Future] {
+    let state =
+        json!({"conversation_id": id, "agent_state": "idle", "quota": {"gemini": {"remaining": 0.5}}}).to_string();
+    for damage in
+        [Empty, Truncated, Garbage, WrongShape, TooDeep, Oversized, Link, DanglingLink, Fifo, Directory, Future]
+    {
         let home = Home::new();
         std::fs::create_dir(&home.state).unwrap();
         let board = home.serve();

@@ -92,7 +92,9 @@ fn starved(home: &Home, starve: impl FnOnce(&Board), feed: impl FnOnce(&Board), 
     home.no_leftovers();
     let counters = board.get("/api/health?counters=1")["counters"].clone();
     assert!(counters["write.failed.annotations"].as_u64() >= Some(3), "{counters}");
-    assert!(counters["write.failed.dismissals"].as_u64() >= Some(2) && counters["write.failed.history"].as_u64() >= Some(1));
+    assert!(
+        counters["write.failed.dismissals"].as_u64() >= Some(2) && counters["write.failed.history"].as_u64() >= Some(1)
+    );
     if heard {
         for name in [ANNOTATIONS, DISMISSALS, ENDS, HISTORY] {
             let path = home.file(name).display().to_string();
@@ -109,14 +111,19 @@ fn starved(home: &Home, starve: impl FnOnce(&Board), feed: impl FnOnce(&Board), 
         let entry = entries.iter().find(|entry| entry["sid"] == sid).unwrap();
         entry["revisions"].as_array().unwrap().iter().map(|r| r["goal"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!((goals("kept"), goals("after")), (vec!["before".into(), "during".into(), "during, too".into()], vec!["room again".into()]));
+    assert_eq!(
+        (goals("kept"), goals("after")),
+        (vec!["before".into(), "during".into(), "during, too".into()], vec!["room again".into()])
+    );
     assert_eq!(goals("discarded"), Vec::<String>::new(), "the discard is made up for");
     let marked: Vec<_> = home.entries(DISMISSALS).iter().map(|mark| mark["sid"].as_str().unwrap().to_owned()).collect();
     assert_eq!(marked, ["kept", "new", "newer", "after"]);
     assert_eq!(board.end(home, "cccccccc-1111-4222-8333-444455556666").unwrap().status, 200);
     let ended: Vec<_> = home.entries(ENDS).iter().map(|end| end["sid"].as_str().unwrap()[..8].to_owned()).collect();
     assert_eq!(ended, ["aaaaaaaa", "bbbbbbbb", "cccccccc"]);
-    eventually("history to be written", || board.mark("again") && home.entries(HISTORY).len() == board.data()["history"].as_array().unwrap().len());
+    eventually("history to be written", || {
+        board.mark("again") && home.entries(HISTORY).len() == board.data()["history"].as_array().unwrap().len()
+    });
     assert!(home.entries(HISTORY).len() >= 2);
     board.kill();
     let board = home.serve();
@@ -144,11 +151,15 @@ fn ann_006_a_disk_without_inodes() {
     let Some(_disk) = Disk::at(&home.state, "size=1m,nr_inodes=8,mode=700") else { return };
     let board = home.serve();
     let fillers: Vec<PathBuf> = (0..16).map(|i| home.file(&format!("filler-{i}"))).collect();
-    fillers.iter().for_each(|path| drop(std::fs::write(path, b"")));
+    for path in &fillers {
+        let _ = std::fs::write(path, b"");
+    }
     let reply = board.annotate("s", &json!({"goal": "held"}));
     assert_eq!((&reply["outcome"], &reply["annotation"]["goal"]), (&json!("unwritable"), &json!("held")));
     assert!(!board.mark("s") && !home.file(ANNOTATIONS).exists());
-    fillers.iter().for_each(|path| drop(std::fs::remove_file(path)));
+    for path in &fillers {
+        let _ = std::fs::remove_file(path);
+    }
     assert_eq!((board.goal("s", "held"), board.mark("t")), ("unchanged".into(), true));
     assert_eq!((home.entries(ANNOTATIONS).len(), home.entries(DISMISSALS).len()), (1, 2));
     home.no_leftovers();

@@ -65,9 +65,14 @@ impl Home {
         names
     }
 
+    /// Temporary files in the state directory.
+    pub fn half_written(&self) -> Vec<String> {
+        self.names().into_iter().filter(|name| Path::new(name).extension().is_some_and(|end| end == "tmp")).collect()
+    }
+
     #[track_caller]
     pub fn no_leftovers(&self) {
-        let left: Vec<_> = self.names().into_iter().filter(|name| name.ends_with(".tmp")).collect();
+        let left = self.half_written();
         assert!(left.is_empty(), "temporary files left: {left:?}");
     }
 
@@ -227,7 +232,7 @@ impl Drop for Board {
 
 pub fn ask(port: u16, method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Option<Answer> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(60))).ok()?;
+    stream.set_read_timeout(Some(Duration::from_mins(1))).ok()?;
     let mut head = format!("{method} {target} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n");
     for (name, value) in headers {
         head += &format!("{name}: {value}\r\n");
@@ -289,7 +294,11 @@ pub fn watch(state: &Path, done: &AtomicBool) -> u64 {
             if STORES.contains(&name.as_str()) {
                 let Ok(bytes) = std::fs::read(&path) else { continue };
                 let read: Result<Value, _> = serde_json::from_slice(&bytes);
-                assert!(read.is_ok_and(|read| read["entries"].is_array()), "{name}: {}", String::from_utf8_lossy(&bytes));
+                assert!(
+                    read.is_ok_and(|read| read["entries"].is_array()),
+                    "{name}: {}",
+                    String::from_utf8_lossy(&bytes)
+                );
                 looks += 1;
             }
         }

@@ -86,7 +86,10 @@ fn check(board: &Board, home: &Home, told: &[Told], turn: u64) {
     if !ends.is_empty() {
         let stored = home.entries(ENDS);
         for sid in ends.iter().rev().take(100) {
-            assert!(stored.iter().any(|end| end["sid"] == sid[..8] || end["sid"] == **sid), "turn {turn}: the end of {sid}");
+            assert!(
+                stored.iter().any(|end| end["sid"] == sid[..8] || end["sid"] == **sid),
+                "turn {turn}: the end of {sid}"
+            );
         }
     }
 }
@@ -111,7 +114,9 @@ fn lane(seed: u64) -> (usize, usize) {
             let looking = scope.spawn(move || {
                 for i in 0.. {
                     let body = json!({"harness": "claude", "sid": row, "goal": format!("{turn} {i}")}).to_string();
-                    if board.ask("POST", "/api/annotate", &[], body.as_bytes()).is_none() { return }
+                    if board.ask("POST", "/api/annotate", &[], body.as_bytes()).is_none() {
+                        return;
+                    }
                     let Some(answer) = board.ask("GET", "/api/data", &[], b"") else { return };
                     assert!(answer.json().get("history_reset").is_none());
                 }
@@ -130,7 +135,7 @@ fn lane(seed: u64) -> (usize, usize) {
         });
         board.kill();
         acknowledged += told.iter_mut().map(|told| std::mem::take(&mut told.count)).sum::<usize>();
-        struck += home.names().iter().filter(|name| name.ends_with(".tmp")).count();
+        struck += home.half_written().len();
         // An unanswered save may have come through: what is there now is what counts from here on.
         settle(&home, &mut told);
     }
@@ -164,5 +169,5 @@ fn trust_050_kill_at_any_moment_loses_nothing_acknowledged() {
     let lanes: Vec<_> = lanes.into_iter().map(|lane| lane.join().unwrap()).collect();
     let (acknowledged, struck) = lanes.iter().fold((0, 0), |sum, lane| (sum.0 + lane.0, sum.1 + lane.1));
     assert!(acknowledged > 250 && struck > 20, "so few prove nothing: {acknowledged} saves, {struck} cut short");
-    assert!(started.elapsed() < Duration::from_secs(300), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_mins(5), "{:?}", started.elapsed());
 }

@@ -9,12 +9,12 @@ mod crowd;
 mod damage;
 mod full;
 mod home;
+mod kill;
 mod marks;
 mod past;
-mod words;
-mod kill;
 mod rate;
 mod share;
 #[allow(dead_code)]
 #[path = "../http/board.rs"]
 mod wire;
+mod words;

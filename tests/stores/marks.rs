@@ -18,7 +18,10 @@ fn dis_010_a_mark_and_its_restore() {
     let (row, other) = (home.claude(ROW, 60.0), home.claude(OTHER, 70.0));
     let board = home.serve();
     let before = board.data();
-    assert_eq!((shown(&before), &before["cleared"], &before["dismiss"]), (vec![&*row, &*other], &json!(0), &json!(true)));
+    assert_eq!(
+        (shown(&before), &before["cleared"], &before["dismiss"]),
+        (vec![&*row, &*other], &json!(0), &json!(true))
+    );
     let mark = |sid: &str, more: Value| {
         let mut body = json!({"harness": "claude", "sid": sid});
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -53,9 +56,24 @@ fn dis_010_a_mark_and_its_restore() {
     assert_eq!(mark(&row, json!({"clear": false})), json!({"ok": true, "persisted": true, "cleared": 1}));
     assert_eq!(shown(&board.data()), [&*row, &*other]);
     let bytes = std::fs::read(home.file(DISMISSALS)).unwrap();
-    for nothing in ["", "{", "[]", "7", "null", "{}", r#"{"harness":"claude"}"#, r#"{"harness":"","sid":"x"}"#, r#"{"harness":"claude","sid":7}"#, r#"{"harness":"claude","sid":" \u202e "}"#] {
+    for nothing in [
+        "",
+        "{",
+        "[]",
+        "7",
+        "null",
+        "{}",
+        r#"{"harness":"claude"}"#,
+        r#"{"harness":"","sid":"x"}"#,
+        r#"{"harness":"claude","sid":7}"#,
+        r#"{"harness":"claude","sid":" \u202e "}"#,
+    ] {
         let answer = board.ask("POST", "/api/dismiss", &[], nothing.as_bytes()).unwrap();
-        assert_eq!((answer.status, answer.json()), (200, json!({"ok": true, "persisted": false, "cleared": 1})), "{nothing}");
+        assert_eq!(
+            (answer.status, answer.json()),
+            (200, json!({"ok": true, "persisted": false, "cleared": 1})),
+            "{nothing}"
+        );
     }
     assert_eq!(std::fs::read(home.file(DISMISSALS)).unwrap(), bytes);
     let body = |len: usize| format!(r#"{{"harness":"claude","sid":"x","pad":"{}"}}"#, "p".repeat(len - 40 + 1));
@@ -72,7 +90,8 @@ fn dis_010_a_mark_and_its_restore() {
 fn dis_003_a_mark_lapses_with_the_next_write() {
     let home = Home::new();
     let row = home.claude(ROW, 60.0);
-    let mark = |seen: f64| json!({"v": 9, "entries": [{"harness": "claude", "sid": row, "at": seen, "seen_activity": seen}]});
+    let mark =
+        |seen: f64| json!({"v": 9, "entries": [{"harness": "claude", "sid": row, "at": seen, "seen_activity": seen}]});
     home.put(DISMISSALS, mark(now() - 30.0).to_string().as_bytes());
     let board = home.serve();
     let data = board.data();
@@ -92,7 +111,8 @@ fn dis_003_a_mark_lapses_with_the_next_write() {
 fn dis_025_no_dismiss() {
     let home = Home::new();
     let row = home.claude(ROW, 60.0);
-    let held = json!({"v": 1, "entries": [{"harness": "claude", "sid": row, "at": 9e9, "seen_activity": 9e9}]}).to_string();
+    let held =
+        json!({"v": 1, "entries": [{"harness": "claude", "sid": row, "at": 9e9, "seen_activity": 9e9}]}).to_string();
     home.put(DISMISSALS, held.as_bytes());
     let board = home.serve_with(&["--no-dismiss"]);
     let data = board.data();
@@ -126,7 +146,14 @@ fn dis_008_a_busy_directory_is_told_and_holds_up_no_reader() {
     let held = std::fs::File::open(&home.state).unwrap();
     held.lock().unwrap();
     std::thread::scope(|scope| {
-        let marking: Vec<_> = (0..12).map(|i| scope.spawn({ let board = &board; move || board.mark(&format!("m{i}")) })).collect();
+        let marking: Vec<_> = (0..12)
+            .map(|i| {
+                scope.spawn({
+                    let board = &board;
+                    move || board.mark(&format!("m{i}"))
+                })
+            })
+            .collect();
         std::thread::sleep(std::time::Duration::from_millis(200));
         for target in ["/api/data", "/api/cleared", "/api/annotations", "/"] {
             let started = std::time::Instant::now();

@@ -5,7 +5,16 @@ use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
 
 const ROW: &str = "3f9c01ab-1111-4222-8333-444455556666";
-const MEMBERS: [&str; 8] = ["annotation_goal", "annotation_output", "annotation_revision", "harness", "last_activity", "project", "sid", "state"];
+const MEMBERS: [&str; 8] = [
+    "annotation_goal",
+    "annotation_output",
+    "annotation_revision",
+    "harness",
+    "last_activity",
+    "project",
+    "sid",
+    "state",
+];
 
 /// HIST-001, HIST-002, HIST-003, HIST-004, HIST-005, HIST-010, HIST-011, HIST-016, HIST-030, HIST-040 a transition is
 /// recorded out of members the row publishes, and nothing else touches the file.
@@ -81,7 +90,13 @@ fn hist_041_no_route_serves_or_clears_it() {
     let board = home.serve();
     assert_eq!(board.data()["history"].as_array().unwrap().len(), 1);
     let before = std::fs::read(home.file(HISTORY)).unwrap();
-    for target in ["/api/history", "/cargento-history.json", "/api/forget", "/.cargento/cargento-history.json", "/api/history/clear"] {
+    for target in [
+        "/api/history",
+        "/cargento-history.json",
+        "/api/forget",
+        "/.cargento/cargento-history.json",
+        "/api/history/clear",
+    ] {
         for method in ["GET", "POST"] {
             assert_eq!(board.ask(method, target, &[], b"").unwrap().status, 404, "{method} {target}");
         }
@@ -99,7 +114,8 @@ fn hist_050_flags() {
         ("--history-max-bytes", &["0", "-1", "1.5", "x", "", "1e6", "nan"]),
     ] {
         for value in bad {
-            let output = home.command(&["--port", &free_port().to_string(), &format!("{flag}={value}")]).output().unwrap();
+            let output =
+                home.command(&["--port", &free_port().to_string(), &format!("{flag}={value}")]).output().unwrap();
             let said = String::from_utf8(output.stderr).unwrap();
             assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{flag} {value}");
             assert!(said.contains(&format!("argument {flag}: ")), "{said}");

@@ -38,7 +38,9 @@ fn ann_005_dis_008_two_boards_lose_nothing_of_each_other() {
                 })
             })
             .collect();
-        clients.into_iter().for_each(|client| client.join().unwrap());
+        for client in clients {
+            client.join().unwrap();
+        }
         done.store(true, Ordering::Relaxed);
         watching.join().unwrap();
     });
@@ -166,14 +168,22 @@ fn life_061_forget_takes_two_stores_and_the_discard_records() {
     home.put(ANNOTATIONS, json!({"v": 2, "entries": [discarded, raw, typed]}).to_string().as_bytes());
     home.put(HISTORY, json!({"v": 2, "entries": [record("h", 10.0)]}).to_string().as_bytes());
     home.put(ENDS, json!({"v": 1, "entries": [{"harness": "pi", "sid": "e", "at": 5.0}]}).to_string().as_bytes());
-    let left = [DISMISSALS, "cargento-deliveries.json", "cargento-departures.json", "cargento-tripwires.json", "semantic-work-history.json"];
+    let left = [
+        DISMISSALS,
+        "cargento-deliveries.json",
+        "cargento-departures.json",
+        "cargento-tripwires.json",
+        "semantic-work-history.json",
+    ];
     for name in left {
         home.put(name, name.as_bytes());
     }
     let (code, said) = home.forget(free_port());
     let lines: Vec<_> = said.lines().collect();
     assert_eq!((code, lines.len()), (Some(0), 5), "{said}");
-    for (line, word) in lines.iter().zip(["history", "session-end", "1 discard record", "copied-correction", "permission"]) {
+    for (line, word) in
+        lines.iter().zip(["history", "session-end", "1 discard record", "copied-correction", "permission"])
+    {
         assert!(line.starts_with("Cargento: ") && line.contains(word), "{said}");
     }
     assert_eq!(home.entries(ANNOTATIONS), [raw, typed]);
@@ -185,5 +195,8 @@ fn life_061_forget_takes_two_stores_and_the_discard_records() {
     // Once more: there is nothing left, and that is no failure.
     let (code, said) = home.forget(free_port());
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("no local history") && said.contains("no session-end") && said.contains("no discard"), "{said}");
+    assert!(
+        said.contains("no local history") && said.contains("no session-end") && said.contains("no discard"),
+        "{said}"
+    );
 }

@@ -25,7 +25,19 @@ fn ann_042_types_of_the_request() {
     let board = home.serve();
     assert_eq!(outcome(&board, "s", json!({"goal": "Keep", "lines": ["a"]})), "stored");
     let before = bytes(&home);
-    for body in ["", "{", "[]", "7", "null", "{}", r#"{"harness":"pi"}"#, r#"{"sid":"s","goal":"x"}"#, r#"{"harness":"","sid":"s"}"#, r#"{"harness":"pi","sid":["s"]}"#, r#"{"harness":null,"sid":"s"}"#] {
+    for body in [
+        "",
+        "{",
+        "[]",
+        "7",
+        "null",
+        "{}",
+        r#"{"harness":"pi"}"#,
+        r#"{"sid":"s","goal":"x"}"#,
+        r#"{"harness":"","sid":"s"}"#,
+        r#"{"harness":"pi","sid":["s"]}"#,
+        r#"{"harness":null,"sid":"s"}"#,
+    ] {
         assert_eq!(status(&board, body), 400, "{body}");
     }
     for more in [
@@ -55,7 +67,13 @@ fn ann_042_types_of_the_request() {
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         assert_eq!(status(&board, &body.to_string()), 400, "{body}");
     }
-    for more in [json!({}), json!({"goal": null}), json!({"lines": null, "clear": false}), json!({"colour": 1}), json!({"adopt": "latest-prompt", "prompt": "x", "prompt_at": 5.0})] {
+    for more in [
+        json!({}),
+        json!({"goal": null}),
+        json!({"lines": null, "clear": false}),
+        json!({"colour": 1}),
+        json!({"adopt": "latest-prompt", "prompt": "x", "prompt_at": 5.0}),
+    ] {
         assert_eq!(outcome(&board, "s", more.clone()), "refused", "{more}");
     }
     assert_eq!(bytes(&home), before);
@@ -86,9 +104,21 @@ fn ann_046_outcomes() {
         (json!({"lines": ["b"]}), "refused", Some((2, "Ship it ", vec!["a build"]))),
         (json!({"lines": []}), "refused", Some((2, "Ship it ", vec!["a build"]))),
         (json!({"lines": ["b"], "expected_revision": 1}), "refused", Some((2, "Ship it ", vec!["a build"]))),
-        (json!({"goal": "x", "lines": [long], "expected_revision": 2}), "refused", Some((2, "Ship it ", vec!["a build"]))),
-        (json!({"goal": "x", "lines": seven, "expected_revision": 2}), "refused", Some((2, "Ship it ", vec!["a build"]))),
-        (json!({"lines": ["b\nc", " ", "", "d"], "expected_revision": 2}), "stored", Some((3, "Ship it ", vec!["b c", "d"]))),
+        (
+            json!({"goal": "x", "lines": [long], "expected_revision": 2}),
+            "refused",
+            Some((2, "Ship it ", vec!["a build"])),
+        ),
+        (
+            json!({"goal": "x", "lines": seven, "expected_revision": 2}),
+            "refused",
+            Some((2, "Ship it ", vec!["a build"])),
+        ),
+        (
+            json!({"lines": ["b\nc", " ", "", "d"], "expected_revision": 2}),
+            "stored",
+            Some((3, "Ship it ", vec!["b c", "d"])),
+        ),
         (json!({"goal": long}), "stored", Some((4, &long[..240], vec!["b c", "d"]))),
         (json!({"goal": "", "lines": [], "expected_revision": 4}), "stored", Some((5, "", vec![]))),
         (json!({"goal": "g", "expected_revision": 0}), "refused", Some((5, "", vec![]))),
@@ -104,7 +134,11 @@ fn ann_046_outcomes() {
         let before = std::fs::read(home.file(ANNOTATIONS)).ok();
         let reply = board.annotate("s", &body);
         let (done, annotation) = (matches!(want, "stored" | "unchanged"), &reply["annotation"]);
-        assert_eq!((&reply["outcome"], &reply["ok"], &reply["persisted"]), (&json!(want), &json!(done), &json!(done)), "{body}");
+        assert_eq!(
+            (&reply["outcome"], &reply["ok"], &reply["persisted"]),
+            (&json!(want), &json!(done), &json!(done)),
+            "{body}"
+        );
         let (n, goal, lines) = state.unwrap_or((0, "", vec![]));
         assert_eq!((annotation["revision"].as_u64().unwrap_or(0), &annotation["goal"]), (n, &json!(goal)), "{body}");
         for k in 1..=6 {
@@ -127,7 +161,8 @@ fn ann_062_a_discard_withdraws_what_quotes_the_words() {
         json!({"harness": "claude", "sid": sid, "at": 1_700_002_000.0, "constraint": "goal", "clause": "Ship zebra", "reading": reading,
             "evidence": "claude:x:steer:1", "revision": 1, "cutoff": 1_700_002_000.0, "cutoff_text": "Read 9.", "withdrawn": false})
     };
-    let many: Vec<Value> = (0..40).map(|i| raised(&format!("other-{i}"), &"r".repeat(200))).chain([raised(&row, "zebra")]).collect();
+    let many: Vec<Value> =
+        (0..40).map(|i| raised(&format!("other-{i}"), &"r".repeat(200))).chain([raised(&row, "zebra")]).collect();
     home.put(DEPARTURES, json!({"v": 1, "entries": many}).to_string().as_bytes());
     let board = home.serve();
     let save = |body: Value| {
@@ -143,11 +178,20 @@ fn ann_062_a_discard_withdraws_what_quotes_the_words() {
     let limit = |bytes| {
         let limit = libc::rlimit { rlim_cur: bytes, rlim_max: libc::RLIM_INFINITY };
         // SAFETY: the record outlives the call; the process is a child of ours.
-        assert_eq!(unsafe { libc::prlimit(board.child.id() as i32, libc::RLIMIT_FSIZE, &raw const limit, std::ptr::null_mut()) }, 0);
+        assert_eq!(
+            unsafe {
+                libc::prlimit(board.child.id() as i32, libc::RLIMIT_FSIZE, &raw const limit, std::ptr::null_mut())
+            },
+            0
+        );
     };
     limit(4096);
     let reply = save(json!({"clear": true}));
-    assert_eq!((&reply["outcome"], &reply["withdrawn"]), (&json!("stored"), &json!(false)), "the words are gone, the quotation is not");
+    assert_eq!(
+        (&reply["outcome"], &reply["withdrawn"]),
+        (&json!("stored"), &json!(false)),
+        "the words are gone, the quotation is not"
+    );
     assert!(!String::from_utf8(bytes(&home)).unwrap().contains("zebra"));
     assert!(std::fs::read_to_string(home.file(DEPARTURES)).unwrap().contains("zebra"));
     limit(libc::RLIM_INFINITY);
@@ -174,15 +218,20 @@ fn ann_062_a_discard_withdraws_what_quotes_the_words() {
 #[test]
 fn ann_091_the_listing() {
     let home = Home::new();
-    let discarded = json!({"harness": "codex", "sid": "d", "revisions": [], "discarded": 90.0, "discarded_revision": 2});
+    let discarded =
+        json!({"harness": "codex", "sid": "d", "revisions": [], "discarded": 90.0, "discarded_revision": 2});
     let old = json!({"harness": "pi", "sid": "a-long-session-id", "revisions": [{"n": 3, "at": 50.0, "goal": "Old", "lines": []}], "written": 50.0});
-    let timeless = json!({"harness": "pi", "sid": "timeless", "revisions": [{"n": 1, "at": "soon", "goal": "G", "lines": []}]});
+    let timeless =
+        json!({"harness": "pi", "sid": "timeless", "revisions": [{"n": 1, "at": "soon", "goal": "G", "lines": []}]});
     home.put(ANNOTATIONS, json!({"v": 2, "entries": [timeless, old, discarded]}).to_string().as_bytes());
     let row = home.claude("3f9c01ab-1111-4222-8333-444455556666", 60.0);
     let board = home.serve();
     let log = board.get("/api/annotations");
     let list = log["annotations"].as_array().unwrap();
-    assert_eq!(list.iter().map(|entry| entry["sid"].as_str().unwrap()).collect::<Vec<_>>(), ["d", "a-long-session-id", "timeless"]);
+    assert_eq!(
+        list.iter().map(|entry| entry["sid"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["d", "a-long-session-id", "timeless"]
+    );
     assert_eq!(log["intent_revision"], board.data()["intent_revision"]);
     assert!(log["intent_revision"].as_str().is_some_and(|text| !text.is_empty() && !text.contains("Old")));
     let data = board.data();
@@ -193,9 +242,20 @@ fn ann_091_the_listing() {
         let names: BTreeSet<&str> = entry.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(names, of_row.iter().copied().chain(more).collect());
     }
-    assert_eq!((list[0]["binding_why"] == "", list[1]["binding_why"] == ""), (false, true), "an id that is only a prefix says so");
-    assert_eq!((&list[2]["at"], &list[2]["window_start"], &list[2]["goal"]), (&Value::Null, &Value::Null, &json!("G")), "never 0");
-    assert_eq!((&list[1]["at"], &list[1]["window_start"], &list[1]["revision_count"]), (&json!(50.0), &json!(50.0), &json!(1)));
+    assert_eq!(
+        (list[0]["binding_why"] == "", list[1]["binding_why"] == ""),
+        (false, true),
+        "an id that is only a prefix says so"
+    );
+    assert_eq!(
+        (&list[2]["at"], &list[2]["window_start"], &list[2]["goal"]),
+        (&Value::Null, &Value::Null, &json!("G")),
+        "never 0"
+    );
+    assert_eq!(
+        (&list[1]["at"], &list[1]["window_start"], &list[1]["revision_count"]),
+        (&json!(50.0), &json!(50.0), &json!(1))
+    );
     for headers in [
         &[("Sec-Fetch-Site", "cross-site")][..],
         &[("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")],
@@ -236,13 +296,17 @@ fn ann_004_nothing_expires() {
 fn ann_120_no_annotations() {
     let home = Home::new();
     let row = home.claude("3f9c01ab-1111-4222-8333-444455556666", 60.0);
-    let words = json!({"harness": "claude", "sid": row, "revisions": [{"n": 1, "at": 1.0, "goal": "Before", "lines": []}]});
+    let words =
+        json!({"harness": "claude", "sid": row, "revisions": [{"n": 1, "at": 1.0, "goal": "Before", "lines": []}]});
     let text = json!({"v": 2, "entries": [words]}).to_string();
     home.put(ANNOTATIONS, text.as_bytes());
     let board = home.serve_with(&["--no-annotations"]);
     let data = board.data();
     let shown = &data["sessions"][0];
-    assert_eq!((&data["annotate"], &shown["annotation_goal"], &shown["annotation_revision"]), (&json!(false), &json!(""), &Value::Null));
+    assert_eq!(
+        (&data["annotate"], &shown["annotation_goal"], &shown["annotation_revision"]),
+        (&json!(false), &json!(""), &Value::Null)
+    );
     assert!(!shown["annotation_goal_why"].as_str().unwrap().is_empty() && !data.to_string().contains("Before"));
     let body = json!({"harness": "pi", "sid": "s", "goal": "x"}).to_string();
     assert_eq!(board.ask("POST", "/api/annotate", &[], body.as_bytes()).unwrap().status, 503);
@@ -272,7 +336,14 @@ fn ann_007_readers_wait_for_no_lock() {
     held.lock().unwrap();
     let started = Instant::now();
     std::thread::scope(|scope| {
-        let saving: Vec<_> = (0..20).map(|i| scope.spawn({ let board = &board; move || board.goal("s", &format!("during {i}")) })).collect();
+        let saving: Vec<_> = (0..20)
+            .map(|i| {
+                scope.spawn({
+                    let board = &board;
+                    move || board.goal("s", &format!("during {i}"))
+                })
+            })
+            .collect();
         while started.elapsed() < Duration::from_secs(3) {
             for target in ["/api/data", "/api/annotations", "/api/cleared"] {
                 let asked = Instant::now();
@@ -303,7 +374,8 @@ fn ann_081_adoption() {
     let (prompt, at) = (shown["first_prompt"].clone(), shown["first_prompt_at"].clone());
     assert_eq!((&prompt, at.is_f64()), (&json!("Tidy the queue"), true), "{shown}");
     let adopt = |more: Value| {
-        let mut body = json!({"harness": "claude", "sid": row, "adopt": "first-prompt", "prompt": prompt, "prompt_at": at});
+        let mut body =
+            json!({"harness": "claude", "sid": row, "adopt": "first-prompt", "prompt": prompt, "prompt_at": at});
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         board.post("/api/annotate", &body)
     };
@@ -332,9 +404,16 @@ fn ann_081_adoption() {
         whole.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
         board.post("/api/annotate", &whole)["annotation"].clone()
     };
-    assert_eq!(save(json!({"lines": ["tests pass"]}))["goal_source"], "first-prompt", "lines leave the goal's source alone");
+    assert_eq!(
+        save(json!({"lines": ["tests pass"]}))["goal_source"],
+        "first-prompt",
+        "lines leave the goal's source alone"
+    );
     let typed = save(json!({"goal": prompt}));
-    assert_eq!((&typed["goal_source"], &typed["goal_source_at"], &typed["revision"]), (&json!("typed"), &Value::Null, &json!(3)));
+    assert_eq!(
+        (&typed["goal_source"], &typed["goal_source_at"], &typed["revision"]),
+        (&json!("typed"), &Value::Null, &json!(3))
+    );
     assert!(typed["goal_saved_at"].is_f64());
     assert_eq!(save(json!({"goal": ""}))["goal"], "");
     assert_eq!(adopt(json!({}))["annotation"]["goal"], prompt, "an empty saved goal may be replaced");
@@ -358,21 +437,34 @@ fn ann_059_what_a_save_carries() {
     home.put(ANNOTATIONS, json!({"v": 2, "entries": entries}).to_string().as_bytes());
     let board = home.serve();
     for (sid, assessment) in [("a-long-session-id", &reading), ("another-session-id", &refused)] {
-        let reply = board.annotate(sid, &json!({"lines": ["docs", "log the drops"], "expected_revision": 1, "origins": [null, 0]}));
+        let reply = board
+            .annotate(sid, &json!({"lines": ["docs", "log the drops"], "expected_revision": 1, "origins": [null, 0]}));
         let shown = &reply["annotation"];
         assert_eq!((&shown["revision"], &shown["goal_saved_at"]), (&json!(2), &json!(40.0)), "the goal was left alone");
-        assert_eq!((&shown["line_1_source"], &shown["line_2_source"], &shown["line_2_source_id"]), (&json!("typed"), &json!("entry"), &json!("pi:carried:steer:77")));
-        assert_eq!((&shown["settled_at"], &shown["settled_through"], &shown["settled_revision"]), (&json!(70.0), &json!(65.0), &json!(1)));
+        assert_eq!(
+            (&shown["line_1_source"], &shown["line_2_source"], &shown["line_2_source_id"]),
+            (&json!("typed"), &json!("entry"), &json!("pi:carried:steer:77"))
+        );
+        assert_eq!(
+            (&shown["settled_at"], &shown["settled_through"], &shown["settled_revision"]),
+            (&json!(70.0), &json!(65.0), &json!(1))
+        );
         assert_eq!((&shown["reading_count"], &shown["reading_withheld"]), (&json!(3), &json!("")));
         let is_refused = assessment == &refused;
         assert_eq!((&shown["reading_refused"], shown["assessment"].is_null()), (&json!(is_refused), is_refused));
         let stored = home.entries(ANNOTATIONS).into_iter().find(|entry| entry["sid"] == sid).unwrap();
-        assert_eq!((&stored["assessment"], &stored["jobs"], &stored["readings"]), (assessment, &json!(["9f0a1b2c"]), &json!(3)));
+        assert_eq!(
+            (&stored["assessment"], &stored["jobs"], &stored["readings"]),
+            (assessment, &json!(["9f0a1b2c"]), &json!(3))
+        );
         let edited = board.annotate(sid, &json!({"goal": "Ship it all"}))["annotation"].clone();
         assert!(edited["goal_saved_at"].as_f64() > Some(50.0) && edited["line_2_source"] == "entry");
         let settled = |through: f64| board.annotate(sid, &json!({"settle_through": through}))["annotation"].clone();
         let (back, far) = (settled(-1.0), settled(9e12));
-        assert_eq!((&back["settled_through"], &back["settled_revision"], &back["revision"]), (&json!(65.0), &json!(3), &json!(3)));
+        assert_eq!(
+            (&back["settled_through"], &back["settled_revision"], &back["revision"]),
+            (&json!(65.0), &json!(3), &json!(3))
+        );
         assert!((far["settled_through"].as_f64().unwrap() - crate::home::now()).abs() < 30.0, "clamped to now");
     }
 }

@@ -13,6 +13,7 @@ mod slots;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;
+mod written;
 
 pub use change::{Action, Observed, Words};
 pub use entry::{Assessment, Entry, EntryKey, Source};
