@@ -257,7 +257,7 @@ fn ensure_directory(dir: &Path) -> io::Result<()> {
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = open_owner_only(OpenOptions::new().write(true).create_new(true), path)?;
     file.write_all(bytes)?;
-    match file.sync_data() {
+    match file.sync_all() {
         // Some file systems cannot flush on demand; that is no reason to keep the old content.
         Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
         other => other,

@@ -12,7 +12,7 @@ const FOR: Duration = Duration::from_secs(3);
 /// one and are given once, guarded saves never pass each other, caps hold, and the files are whole at every instant.
 #[test]
 fn ann_013_eight_clients_at_once() {
-    let home = Home::new();
+    let home = Home::in_memory();
     let board = home.serve();
     let (done, until) = (AtomicBool::new(false), Instant::now() + FOR);
     let mut given: Vec<u64> = Vec::new();

@@ -2,6 +2,7 @@
 //! says so, the reason is published, and the board serves.
 
 use crate::home::{ANNOTATIONS, Board, DELIVERIES, DEPARTURES, DISMISSALS, ENDS, HISTORY, Home, STORES, now};
+use crate::wire::eventually;
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -198,13 +199,17 @@ fn trust_038_every_store_damaged_in_every_way() {
         assert_eq!(marked, words, "{damage:?}: a mark that is not on disk is not acknowledged");
         assert_eq!(board.data()["sessions"].as_array().unwrap().len(), 1, "{damage:?}");
         for (name, before) in STORES.iter().zip(&before) {
-            let after = what(&home.file(name));
             let written = match *name {
                 ANNOTATIONS | DISMISSALS => words,
                 // Published as reset, and written over by their own rules; a link or a folder is never gone through.
                 HISTORY | ENDS | DELIVERIES => !matches!(damage, Link | DanglingLink | Directory),
                 _ => damage == Future,
             };
+            if written && *name == DELIVERIES {
+                // A raise is put on record by its own lane, after the reply.
+                eventually("the raise on record", || what(&home.file(name)) != *before);
+            }
+            let after = what(&home.file(name));
             assert_eq!(after != *before, written, "{damage:?} {name}: {after:.200}");
             if written {
                 assert!(!home.entries(name).is_empty(), "{damage:?} {name}");
@@ -303,5 +308,38 @@ fn trust_031_settings_that_are_no_files() {
         assert_eq!(board.data()["sessions"].as_array().unwrap().len(), 1, "{damage:?}");
         let after: Vec<_> = ["quiet_hours", "reach_url"].iter().map(|name| what(&home.file(name))).collect();
         assert_eq!(after, before);
+    }
+}
+
+/// STATE-001, STATE-002, TRUST-073 every file of ours is its owner's alone, whatever the umask, also in a directory that was
+/// open to all before and over files that were.
+#[test]
+fn trust_073_modes_under_any_umask() {
+    for umask in [0, 0o022, 0o777] {
+        let mut home = Home::new();
+        home.umask = umask;
+        std::fs::create_dir(&home.state).unwrap();
+        home.claude(ROW, 60.0);
+        for name in STORES {
+            put(&home, name, Future);
+        }
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        for path in STORES.iter().map(|name| home.file(name)) {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666)).unwrap();
+        }
+        std::fs::set_permissions(&home.state, std::fs::Permissions::from_mode(0o777)).unwrap();
+        let board = home.serve();
+        assert_eq!(use_all(&board, &home), ("stored".into(), true));
+        board.data();
+        eventually("the raise on record", || home.entries(DELIVERIES).len() == 2);
+        assert_eq!(mode(&home.state), 0o700, "{umask:o}");
+        let names = home.names();
+        assert!(
+            STORES.iter().all(|name| names.contains(&(*name).to_owned())) && names.len() == STORES.len() + 2,
+            "{names:?}"
+        );
+        for name in names {
+            assert_eq!(mode(&home.file(&name)), 0o600, "{umask:o}: {name}");
+        }
     }
 }

@@ -27,15 +27,28 @@ pub struct Home {
     pub state: PathBuf,
     /// Whom the boards run as, when this test may choose.
     pub user: Option<u32>,
+    pub umask: libc::mode_t,
 }
 
 impl Home {
     pub fn new() -> Self {
+        Self::below(&std::env::temp_dir())
+    }
+
+    /// A home in memory where there is such a place: a flush costs nothing there, so many more saves come to pass.
+    pub fn in_memory() -> Self {
+        let memory = Path::new("/dev/shm");
+        let writable = std::fs::create_dir_all(memory.join(format!("cargento-stores-{}", std::process::id()))).is_ok();
+        let _ = std::fs::remove_dir(memory.join(format!("cargento-stores-{}", std::process::id())));
+        if writable { Self::below(memory) } else { Self::new() }
+    }
+
+    fn below(base: &Path) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("cargento-stores-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::SeqCst));
-        let path = std::env::temp_dir().join(name);
+        let path = base.join(name);
         std::fs::create_dir(&path).unwrap();
-        Self { state: path.join(".cargento"), path, user: None }
+        Self { state: path.join(".cargento"), path, user: None, umask: 0 }
     }
 
     pub fn file(&self, name: &str) -> PathBuf {
@@ -46,6 +59,7 @@ impl Home {
     pub fn put(&self, name: &str, bytes: &[u8]) {
         std::fs::create_dir_all(&self.state).unwrap();
         std::fs::write(self.file(name), bytes).unwrap();
+        std::fs::set_permissions(self.file(name), std::fs::Permissions::from_mode(0o600)).unwrap();
     }
 
     pub fn json(&self, name: &str) -> Value {
@@ -115,17 +129,18 @@ impl Home {
         self.serve_with(&[])
     }
 
-    /// A foreground board that answers, under the widest of umasks.
+    /// A foreground board that answers, under the widest of umasks unless the home has another.
     #[track_caller]
     pub fn serve_with(&self, args: &[&str]) -> Board {
         let port = free_port();
         let log = self.path.join(format!("out-{port}"));
         let out = std::fs::File::create(&log).unwrap();
         let mut command = self.command(&[&["--port", &port.to_string()], args].concat());
+        let umask = self.umask;
         // SAFETY: umask is async-signal-safe and touches the child alone.
         unsafe {
-            command.pre_exec(|| {
-                libc::umask(0);
+            command.pre_exec(move || {
+                libc::umask(umask);
                 Ok(())
             });
         }

@@ -1,13 +1,15 @@
 //! `kill -9` at any moment of a stream of saves.
 
-use crate::home::{ANNOTATIONS, Board, DISMISSALS, Dice, ENDS, Ends, Home, watch};
-use serde_json::json;
+use crate::home::{ANNOTATIONS, Board, DEPARTURES, DISMISSALS, Dice, ENDS, Ends, Home, watch};
+use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 const LANES: u64 = 4;
 const KILLS: u64 = 50;
+/// Discards a board may make.
+const QUOTES: u64 = 4;
 /// Sessions of a client: few, so that each is saved often.
 const SESSIONS: u64 = 5;
 
@@ -20,14 +22,12 @@ struct Told {
     marks: HashMap<String, bool>,
     /// Ends acknowledged.
     ends: Vec<String>,
-    /// Everything acknowledged of this board.
-    count: usize,
     /// What was asked last and not answered: it may be there or not.
     asked: Option<String>,
 }
 
 /// Saves until the board is gone.
-fn save(board: &Board, home: &Home, told: &mut Told, client: u64, turn: u64) {
+fn save(board: &Board, home: &Home, told: &mut Told, count: &AtomicUsize, client: u64, turn: u64) {
     for i in 0.. {
         let sid = format!("c{client}-{}", i % SESSIONS);
         match i % 3 {
@@ -58,7 +58,7 @@ fn save(board: &Board, home: &Home, told: &mut Told, client: u64, turn: u64) {
             }
         }
         told.asked = None;
-        told.count += 1;
+        count.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -96,20 +96,48 @@ fn check(board: &Board, home: &Home, told: &[Told], turn: u64) {
 
 /// What was acknowledged, and how often a kill struck in the middle of a write.
 fn lane(seed: u64) -> (usize, usize) {
-    let home = Home::new();
+    let home = if seed % 2 == 0 { Home::in_memory() } else { Home::new() };
     let row = home.claude("3f9c01ab-1111-4222-8333-444455556666", 60.0);
     let mut dice = Dice(seed);
     let mut told = [Told::default(), Told::default()];
-    let (mut acknowledged, mut struck) = (0, 0);
+    let quotes: Vec<_> = (0..KILLS * QUOTES)
+        .map(|i| json!({"harness": "pi", "sid": format!("q{i}"), "at": 5.0, "constraint": "goal", "clause": "quoted"}))
+        .collect();
+    home.put(DEPARTURES, json!({"v": 1, "entries": quotes}).to_string().as_bytes());
+    let (mut acknowledged, mut struck, mut withdrawn) = (0, 0, Vec::<String>::new());
     for turn in 0..KILLS {
         let mut board = home.serve();
         check(&board, &home, &told, turn);
-        let (after, done) = (Duration::from_micros(dice.below(260_000)), AtomicBool::new(false));
+        let checks = home.entries(DEPARTURES);
+        assert_eq!(checks.len() as u64, KILLS * QUOTES, "the fact that a check ran stays");
+        for sid in &withdrawn {
+            let check = checks.iter().find(|check| check["sid"] == **sid).unwrap();
+            assert_eq!((&check["withdrawn"], &check["clause"]), (&json!(true), &json!("")), "turn {turn}: {sid}");
+        }
+        // So many acknowledged saves, and then so long: however fast the disk is, the moment is any.
+        let (many, after) = (dice.below(7) as usize, Duration::from_micros(dice.below(15_000)));
+        let (done, count) = (AtomicBool::new(false), AtomicUsize::new(0));
         std::thread::scope(|scope| {
             let _end = Ends(&done);
             let watching = scope.spawn(|| watch(&home.state, &done));
             let pid = libc::pid_t::try_from(board.child.id()).unwrap();
-            let (board, home, row) = (&board, &home, &row);
+            let (board, home, row, count) = (&board, &home, &row, &count);
+            // A discard that is acknowledged has withdrawn what quoted the words.
+            let discarding = scope.spawn(move || {
+                let mut withdrawn = Vec::new();
+                for i in turn * QUOTES..(turn + 1) * QUOTES {
+                    let ask = |more: Value| {
+                        let mut body = json!({"harness": "pi", "sid": format!("q{i}")});
+                        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+                        board.ask("POST", "/api/annotate", &[], body.to_string().as_bytes())
+                    };
+                    let cleared = ask(json!({"goal": "quoted"})).and_then(|_| ask(json!({"clear": true})));
+                    let Some(answer) = cleared else { return withdrawn };
+                    assert_eq!(answer.json()["outcome"], "stored");
+                    withdrawn.push(format!("q{i}"));
+                }
+                withdrawn
+            });
             // Each look at the board after a save is a transition for history.
             let looking = scope.spawn(move || {
                 for i in 0.. {
@@ -124,17 +152,22 @@ fn lane(seed: u64) -> (usize, usize) {
             let saving: Vec<_> = told
                 .iter_mut()
                 .zip(0..)
-                .map(|(told, client)| scope.spawn(move || save(board, home, told, client, turn)))
+                .map(|(told, client)| scope.spawn(move || save(board, home, told, count, client, turn)))
                 .collect();
+            let patience = Instant::now() + Duration::from_secs(5);
+            while count.load(Ordering::Relaxed) < many && Instant::now() < patience {
+                std::thread::sleep(Duration::from_micros(200));
+            }
             std::thread::sleep(after);
             // SAFETY: a child of ours that has not been waited for.
             unsafe { libc::kill(pid, libc::SIGKILL) };
             saving.into_iter().chain([looking]).for_each(|client| client.join().unwrap());
+            withdrawn.extend(discarding.join().unwrap());
             done.store(true, Ordering::Relaxed);
             watching.join().unwrap();
         });
         board.kill();
-        acknowledged += told.iter_mut().map(|told| std::mem::take(&mut told.count)).sum::<usize>();
+        acknowledged += count.into_inner();
         struck += home.half_written().len();
         // An unanswered save may have come through: what is there now is what counts from here on.
         settle(&home, &mut told);
@@ -168,6 +201,6 @@ fn trust_050_kill_at_any_moment_loses_nothing_acknowledged() {
     let lanes: Vec<_> = (1..=LANES).map(|seed| std::thread::spawn(move || lane(seed * 7919))).collect();
     let lanes: Vec<_> = lanes.into_iter().map(|lane| lane.join().unwrap()).collect();
     let (acknowledged, struck) = lanes.iter().fold((0, 0), |sum, lane| (sum.0 + lane.0, sum.1 + lane.1));
-    assert!(acknowledged > 250 && struck > 20, "so few prove nothing: {acknowledged} saves, {struck} cut short");
+    assert!(acknowledged > 500 && struck > 10, "so few prove nothing: {acknowledged} saves, {struck} cut short");
     assert!(started.elapsed() < Duration::from_mins(5), "{:?}", started.elapsed());
 }
