@@ -217,6 +217,7 @@ mod tests {
         }
     }
 
+    /// DIS-005, DIS-006 one bad entry goes alone; 256 count.
     #[test]
     fn dis_005_006_bad_entries_go_alone_and_the_newest_256_count() {
         let bench = Bench::new();

@@ -140,6 +140,7 @@ mod tests {
         assert_eq!((epoch(Some(&value("\"1\""))), epoch(None)), (0.0, 0.0));
     }
 
+    /// DIS-006
     #[test]
     fn dis_006_the_newest_are_kept_within_count_and_bytes() {
         let entries = |n: usize| (0..n).map(|i| (i as f64, i, "x".repeat(9))).collect::<Vec<_>>();

@@ -58,6 +58,34 @@ fn hist_001_a_transition_is_recorded() {
     assert_eq!(std::fs::read_to_string(home.file(HISTORY)).unwrap(), text);
 }
 
+/// ANN-105, HIST-004, HIST-061 history keeps the goal, the first line that is not empty, and the revision, redacted and
+/// bounded; never another line, nor the recorded entry a line came from.
+#[test]
+fn ann_105_what_history_keeps_of_the_words() {
+    let home = Home::new();
+    let row = home.claude(ROW, 60.0);
+    let lines = json!([{"text": "log the drops", "source": "entry", "source_id": "claude:x:steer:77"}, {"text": "docs", "source": "typed"}]);
+    let words =
+        json!({"harness": "claude", "sid": row, "revisions": [{"n": 4, "at": 5.0, "goal": "Ship it", "lines": lines}]});
+    home.put("cargento-annotations.json", json!({"v": 2, "entries": [words]}).to_string().as_bytes());
+    let board = home.serve();
+    let kept = board.data()["history"][0].clone();
+    assert_eq!(
+        (&kept["annotation_goal"], &kept["annotation_output"], &kept["annotation_revision"]),
+        (&json!("Ship it"), &json!("log the drops"), &json!(4))
+    );
+    let key = format!("sk-ant-api03-{}", "Qz7Rk2Vm9Xt4Wb6Yp3Nd8Hs5Jf1Lg0Cc".repeat(2));
+    let goal = format!("{} {key}", "g".repeat(225));
+    let body = json!({"harness": "claude", "sid": row, "goal": goal});
+    assert_eq!(board.post("/api/annotate", &body)["outcome"], "stored");
+    assert_eq!(board.data()["history"].as_array().unwrap().len(), 2);
+    let text = std::fs::read_to_string(home.file(HISTORY)).unwrap();
+    for never in ["steer:77", "docs", "typed", "Qz7R", "annotation_line"] {
+        assert!(!text.contains(never), "{never}: {text}");
+    }
+    assert!(home.entries(HISTORY)[1]["annotation_goal"].as_str().unwrap().chars().count() <= 256);
+}
+
 /// HIST-014, HIST-051, HIST-060, CLI-039 `--no-history` alone decides; `--diagnose` never records.
 #[test]
 fn hist_014_the_one_switch() {

@@ -281,6 +281,7 @@ mod tests {
         }
     }
 
+    /// ANN-054, ANN-055
     #[test]
     fn ann_054_055_fields_are_independent_and_the_same_words_mint_nothing() {
         let one = stored(run(None, &words(None, Some(&["a"]), None), 10.0));
@@ -297,6 +298,7 @@ mod tests {
         assert_eq!((three.newest().unwrap().goal.as_str(), three.newest().unwrap().goal_saved_at), ("", None));
     }
 
+    /// ANN-051, ANN-052, ANN-070
     #[test]
     fn ann_051_052_what_is_refused_whole() {
         let one = stored(run(None, &words(Some("g"), Some(&["a"]), Some(0)), 10.0));
@@ -320,6 +322,7 @@ mod tests {
         assert!(matches!(run(Some(&one), &words(Some("h"), Some(&["a"]), None), 11.0), Decision::Store(_)));
     }
 
+    /// ANN-016, ANN-032, ANN-058, ANN-060
     #[test]
     fn ann_016_032_058_numbers_times_and_the_seventeenth() {
         let mut entry = stored(run(None, &words(Some("g"), None, None), 10.0));
@@ -360,6 +363,7 @@ mod tests {
         );
     }
 
+    /// ANN-015, ANN-057, ANN-071, ANN-081, ANN-082
     #[test]
     fn ann_015_057_071_windows_adoption_and_settlements() {
         let seen = Observed {

@@ -186,6 +186,7 @@ fn ann_022_a_record_this_build_refuses_is_held_word_for_word() {
     }
 }
 
+/// ANN-023, ANN-024, ANN-026, ANN-027
 #[test]
 fn ann_023_024_026_027_malformed_parts_go_alone_and_texts_are_made_safe() {
     let bench = Bench::new();
@@ -209,6 +210,7 @@ fn ann_023_024_026_027_malformed_parts_go_alone_and_texts_are_made_safe() {
     assert_eq!(shown(&words, "gone").goal_why, say::DISCARDED);
 }
 
+/// ANN-026
 #[test]
 fn ann_026_no_usable_head_of_a_key_survives_the_bound() {
     let bench = Bench::new();
@@ -220,6 +222,7 @@ fn ann_026_no_usable_head_of_a_key_survives_the_bound() {
     }
 }
 
+/// ANN-030, ANN-031
 #[test]
 fn ann_030_031_trust_063_discards_go_first_then_the_least_recently_written_never_the_saved_one() {
     let bench = Bench::new();
@@ -241,6 +244,7 @@ fn ann_030_031_trust_063_discards_go_first_then_the_least_recently_written_never
     );
 }
 
+/// ANN-031
 #[test]
 fn ann_031_bytes_bound_the_store_and_what_does_not_fit_alone_is_not_held() {
     let cap = crate::config::ANNOTATION_READ_CAP_BYTES;
