@@ -96,7 +96,7 @@ fn check(board: &Board, home: &Home, told: &[Told], turn: u64) {
 
 /// What was acknowledged, and how often a kill struck in the middle of a write.
 fn lane(seed: u64) -> (usize, usize) {
-    let home = if seed % 2 == 0 { Home::in_memory() } else { Home::new() };
+    let home = if seed.is_multiple_of(2) { Home::in_memory() } else { Home::new() };
     let row = home.claude("3f9c01ab-1111-4222-8333-444455556666", 60.0);
     let mut dice = Dice(seed);
     let mut told = [Told::default(), Told::default()];
