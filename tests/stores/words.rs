@@ -348,7 +348,7 @@ fn ann_007_readers_wait_for_no_lock() {
             for target in ["/api/data", "/api/annotations", "/api/cleared"] {
                 let asked = Instant::now();
                 assert_eq!(board.ask("GET", target, &[], b"").unwrap().status, 200);
-                assert!(asked.elapsed() < Duration::from_secs(1), "{target}: {:?}", asked.elapsed());
+                assert!(asked.elapsed() < Duration::from_secs(3), "{target}: {:?}", asked.elapsed());
             }
             assert!(board.mark("m"), "another store's saves do not wait for this one");
         }
@@ -356,7 +356,7 @@ fn ann_007_readers_wait_for_no_lock() {
             assert_eq!(save.join().unwrap(), "unwritable");
         }
     });
-    assert!((9.0..14.0).contains(&started.elapsed().as_secs_f64()), "{:?}", started.elapsed());
+    assert!((9.0..20.0).contains(&started.elapsed().as_secs_f64()), "{:?}", started.elapsed());
     assert_eq!((bytes(&home), board.listed("s").unwrap()["goal"].as_str()), (before, Some("before")));
     held.unlock().unwrap();
     assert_eq!(board.goal("s", "after"), "stored");
