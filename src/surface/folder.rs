@@ -3,6 +3,7 @@
 //! The lock is on the directory itself, so it leaves no file behind. It is advisory and best effort: where a system has
 //! no such lock the caller goes on without it.
 
+use super::write::still_at;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
@@ -20,10 +21,15 @@ pub struct Busy;
 
 /// Waits at most `wait` for the turn; `None` where directories cannot be locked.
 pub fn turn(dir: &Path, wait: Duration) -> Result<Option<Turn>, Busy> {
-    let Ok(file) = File::open(dir) else { return Ok(None) };
+    let Ok(mut file) = File::open(dir) else { return Ok(None) };
     let deadline = Instant::now() + wait;
     loop {
         match file.try_lock() {
+            // A directory that was moved away or made anew meanwhile is another one.
+            Ok(()) if !still_at(&file, dir) && Instant::now() < deadline => match File::open(dir) {
+                Ok(found) => file = found,
+                Err(_) => return Ok(None),
+            },
             Ok(()) => return Ok(Some(Turn { _file: file })),
             Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(1)),
             Err(TryLockError::WouldBlock) => return Err(Busy),

@@ -120,12 +120,18 @@ impl Place {
     /// Takes the exclusive lock that the named (empty) file stands for, waiting at most `wait`.
     pub fn lock(&self, name: &str, wait: Duration) -> Result<Lock, LockError> {
         let target = self.target(name).map_err(LockError::Create)?;
-        let file = open_owner_only(OpenOptions::new().read(true).write(true).create(true).truncate(false), &target)
-            .map_err(LockError::Open)?;
+        let open = || {
+            open_owner_only(OpenOptions::new().read(true).write(true).create(true).truncate(false), &target)
+                .map_err(LockError::Open)
+        };
+        let mut file = open()?;
         let deadline = Instant::now() + wait;
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(Lock { _file: file }),
+                Ok(()) if still_at(&file, &target) => return Ok(Lock { _file: file }),
+                // Someone removed the file meanwhile: whoever comes next takes another one, so this one locks nothing.
+                Ok(()) if Instant::now() >= deadline => return Err(LockError::Busy),
+                Ok(()) => file = open()?,
                 Err(fs::TryLockError::WouldBlock) if Instant::now() >= deadline => return Err(LockError::Busy),
                 Err(fs::TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
                 Err(fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
@@ -228,6 +234,11 @@ impl Drop for Temporary {
     }
 }
 
+/// Whether an open file or directory is the one its path leads to now.
+pub(super) fn still_at(file: &File, path: &Path) -> bool {
+    file.metadata().and_then(|own| Ok(is_same(&own, &fs::metadata(path)?))).unwrap_or(false)
+}
+
 fn refused(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("not written: {why}"))
 }
@@ -290,7 +301,7 @@ fn temporary_owner(name: &str) -> Option<u32> {
 #[cfg(unix)]
 mod system {
     use super::{DirBuilder, File, OpenOptions, Path, fs, io};
-    use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+    use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 
     pub(super) fn directory_builder(parents: bool) -> DirBuilder {
         let mut builder = DirBuilder::new();
@@ -319,6 +330,10 @@ mod system {
             return Ok(());
         }
         fs::set_permissions(dir, fs::Permissions::from_mode(mode))
+    }
+
+    pub(super) fn is_same(one: &fs::Metadata, other: &fs::Metadata) -> bool {
+        (one.dev(), one.ino()) == (other.dev(), other.ino())
     }
 
     pub(super) fn tighten(dir: &Path) {
@@ -355,11 +370,16 @@ mod system {
         Ok(())
     }
 
+    /// An open file keeps its name here.
+    pub(super) fn is_same(_one: &std::fs::Metadata, _other: &std::fs::Metadata) -> bool {
+        true
+    }
+
     pub(super) fn tighten(_dir: &Path) {}
 }
 
 use fs::DirBuilder;
-use system::{directory_builder, exact_mode, open_owner_only, tighten};
+use system::{directory_builder, exact_mode, is_same, open_owner_only, tighten};
 
 #[cfg(test)]
 mod tests;

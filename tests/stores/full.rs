@@ -203,3 +203,57 @@ fn trust_051_a_read_only_folder() {
     }
     starved(&home, |_| mode(0o500), |_| mode(0o700), true);
 }
+
+/// TRUST-051, STATE-007, ANN-006, ANN-020, DIS-021, LIFE-005 homes that cannot be made or written from the start: the board
+/// serves, holds for the run what it was told, acknowledges none of it, and writes it once the home can be had.
+#[test]
+fn trust_051_a_home_that_cannot_be_had() {
+    for kind in ["below a read-only folder", "a file", "a read-only folder"] {
+        let mut home = Home::new();
+        let below = home.path.join("below");
+        std::fs::create_dir(&below).unwrap();
+        home.state = below.join("state");
+        match kind {
+            "a file" => std::fs::write(&home.state, b"in the way").unwrap(),
+            "a read-only folder" => std::fs::create_dir(&home.state).unwrap(),
+            _ => {}
+        }
+        let locked = if kind == "a read-only folder" { &home.state } else { &below };
+        if is_root() {
+            home.user = Some(65_534);
+            for path in [&home.path, &below, locked] {
+                std::os::unix::fs::chown(path, home.user, home.user).unwrap();
+            }
+        }
+        let mode = |mode| std::fs::set_permissions(locked, std::fs::Permissions::from_mode(mode)).unwrap();
+        mode(0o500);
+        let row = home.claude("3f9c01ab-1111-4222-8333-444455556666", 60.0);
+        let board = home.serve();
+        let data = board.data();
+        assert_eq!((&data["sessions"][0]["sid"], data.get("annotate_notice")), (&json!(row), None), "{kind}");
+        assert_eq!((board.goal("s", "held"), board.mark("s")), ("unwritable".into(), false), "{kind}");
+        assert_eq!(board.listed("s").unwrap()["goal"], "held", "{kind}");
+        assert_eq!(board.get("/api/cleared")["cleared"].as_array().unwrap().len(), 1, "{kind}");
+        mode(0o700);
+        if kind == "a file" {
+            assert_eq!(std::fs::read(&home.state).unwrap(), b"in the way");
+            std::fs::remove_file(&home.state).unwrap();
+        }
+        assert_eq!((board.goal("s", "held"), board.mark("t")), ("unchanged".into(), true), "{kind}");
+        assert_eq!((home.entries(ANNOTATIONS).len(), home.entries(DISMISSALS).len()), (1, 2), "{kind}");
+        home.no_leftovers();
+    }
+}
+
+/// STATE-001, TRUST-011 a home that a person has linked elsewhere is written there; a link inside it is not gone through.
+#[test]
+fn state_001_a_linked_home() {
+    let home = Home::new();
+    let real = home.path.join("elsewhere");
+    std::fs::create_dir(&real).unwrap();
+    std::os::unix::fs::symlink(&real, &home.state).unwrap();
+    let board = home.serve();
+    assert_eq!((board.goal("s", "words"), board.mark("s")), ("stored".into(), true));
+    assert!(real.join(ANNOTATIONS).is_file() && real.join(DISMISSALS).is_file());
+    assert_eq!(std::fs::metadata(&real).unwrap().permissions().mode() & 0o7777, 0o700);
+}

@@ -118,6 +118,26 @@ fn ann_005_a_lock_is_exclusive_and_ends_with_its_holder() {
     assert!(place.lock("x.lock", Duration::ZERO).is_ok());
 }
 
+/// ANN-005 a lock file that was removed locks nothing: who waited for it takes the one that is there.
+#[cfg(unix)]
+#[test]
+fn ann_005_a_removed_lock_file_is_no_lock() {
+    let home = scratch();
+    let place = home.place();
+    let first = place.lock("x.lock", Duration::ZERO).unwrap();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| place.lock("x.lock", Duration::from_secs(20)).unwrap());
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(place.remove("x.lock").unwrap());
+        let third = place.lock("x.lock", Duration::ZERO).unwrap();
+        drop(first);
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(!waiting.is_finished(), "the new file is the lock, and it is taken");
+        drop(third);
+        drop(waiting.join().unwrap());
+    });
+}
+
 #[test]
 fn a_temporary_directory_goes_with_its_value() {
     let home = scratch();
