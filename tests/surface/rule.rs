@@ -1,0 +1,502 @@
+//! The surface rule (TRUST-010, TRUST-013, TRUST-015, CONF-001): only `src/surface/` writes, spawns, listens, connects,
+//! opens a database or holds unsafe code, and only `src/env.rs` asks for the environment.
+//!
+//! Reads the sources as tokens, with comments, texts and test modules taken out, so that a mention is no offence and a
+//! macro body is no hiding place. Imports are expanded first: an alias, a glob or a renamed module is an offence by
+//! itself. The test proves itself on one planted line of each kind.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Functions of `std::fs` that change something.
+const CHANGING: &[&str] = &[
+    "write",
+    "rename",
+    "remove_file",
+    "remove_dir",
+    "remove_dir_all",
+    "create_dir",
+    "create_dir_all",
+    "copy",
+    "hard_link",
+    "soft_link",
+    "symlink",
+    "symlink_file",
+    "symlink_dir",
+    "set_permissions",
+    "set_times",
+    "chown",
+    "fchown",
+    "lchown",
+    "chroot",
+];
+/// Names that are an offence wherever they stand.
+const NAMES: &[&str] = &[
+    "OpenOptions",
+    "OpenOptionsExt",
+    "DirBuilder",
+    "TcpStream",
+    "TcpListener",
+    "UdpSocket",
+    "UnixStream",
+    "UnixListener",
+    "UnixDatagram",
+    "PermissionsExt",
+    "CommandExt",
+    "libc",
+    "rusqlite",
+    "sqlite3_open",
+    "ureq",
+    "rustls",
+    "native_tls",
+    "reqwest",
+    "hyper",
+    "unsafe",
+    "asm",
+    "global_asm",
+    "set_current_dir",
+    "set_var",
+    "remove_var",
+];
+/// Pairs `a::b` that are an offence.
+const PAIRS: &[(&str, &[&str])] = &[
+    ("File", &["create", "create_new", "create_buffered", "options"]),
+    ("Command", &["new"]),
+    ("process", &["Command"]),
+    ("env", &["var", "var_os", "vars", "vars_os", "temp_dir", "home_dir"]),
+    ("fs", CHANGING),
+];
+/// Methods that change an open file.
+const METHODS: &[&str] = &["set_permissions", "set_len", "set_times", "set_modified"];
+/// Modules that may not be renamed or imported whole.
+const MODULES: &[&str] = &[
+    "std",
+    "std::fs",
+    "std::process",
+    "std::net",
+    "std::env",
+    "std::os",
+    "std::os::unix",
+    "std::os::unix::fs",
+    "std::os::unix::net",
+];
+
+#[derive(Clone, Debug, PartialEq)]
+enum Token {
+    Word(String),
+    /// `::` is one of its own; everything else is one character.
+    Mark(&'static str),
+    Other(char),
+}
+
+fn word(token: Option<&Token>) -> Option<&str> {
+    match token {
+        Some(Token::Word(word)) => Some(word),
+        _ => None,
+    }
+}
+
+/// Words and marks of a source, without comments, texts, characters and numbers.
+fn tokens(source: &str) -> Vec<Token> {
+    let chars: Vec<char> = source.chars().collect();
+    let mut out = Vec::new();
+    let mut i = 0;
+    let at = |i: usize| chars.get(i).copied().unwrap_or('\0');
+    while i < chars.len() {
+        match (at(i), at(i + 1)) {
+            ('/', '/') => {
+                while i < chars.len() && at(i) != '\n' {
+                    i += 1;
+                }
+            }
+            ('/', '*') => {
+                let mut depth = 0;
+                loop {
+                    match (at(i), at(i + 1)) {
+                        ('/', '*') => (depth, i) = (depth + 1, i + 2),
+                        ('*', '/') => (depth, i) = (depth - 1, i + 2),
+                        _ => i += 1,
+                    }
+                    if depth == 0 || i >= chars.len() {
+                        break;
+                    }
+                }
+            }
+            ('r', '"' | '#') | ('b', 'r') if raw_text(&chars, i).is_some() => i = raw_text(&chars, i).unwrap(),
+            ('"', _) => i = text_end(&chars, i + 1, '"'),
+            ('b', '"') => i = text_end(&chars, i + 2, '"'),
+            ('\'', '\\') => i = text_end(&chars, i + 1, '\''),
+            ('\'', _) if at(i + 2) == '\'' => i += 3,
+            (':', ':') => {
+                out.push(Token::Mark("::"));
+                i += 2;
+            }
+            (c, _) if c.is_alphabetic() || c == '_' => {
+                let from = i;
+                while at(i).is_alphanumeric() || at(i) == '_' {
+                    i += 1;
+                }
+                let text: String = chars[from..i].iter().collect();
+                // A raw identifier is the identifier.
+                if !(text == "r" && at(i) == '#') {
+                    out.push(Token::Word(text));
+                }
+            }
+            (c, _) => {
+                // A hash counts only where it opens an attribute: `r#name` is the name.
+                let kept = if c == '#' { matches!(at(i + 1), '[' | '!') } else { !c.is_whitespace() };
+                if kept {
+                    out.push(Token::Other(c));
+                }
+                i += 1;
+            }
+        }
+    }
+    out
+}
+
+/// The end of a raw text that begins here, if one does.
+fn raw_text(chars: &[char], from: usize) -> Option<usize> {
+    let mut i = from + if chars[from] == 'b' { 2 } else { 1 };
+    let mut hashes = 0;
+    while chars.get(i) == Some(&'#') {
+        (i, hashes) = (i + 1, hashes + 1);
+    }
+    if chars.get(i) != Some(&'"') {
+        return None;
+    }
+    let end: Vec<char> = std::iter::once('"').chain(std::iter::repeat_n('#', hashes)).collect();
+    let rest = &chars[i + 1..];
+    rest.windows(end.len()).position(|w| w == end).map(|at| i + 1 + at + end.len())
+}
+
+fn text_end(chars: &[char], mut i: usize, quote: char) -> usize {
+    while i < chars.len() && chars[i] != quote {
+        i += if chars[i] == '\\' { 2 } else { 1 };
+    }
+    i + 1
+}
+
+/// Takes out every item marked `#[cfg(test)]`, and names the modules of test files.
+fn without_tests(tokens: &[Token]) -> (Vec<Token>, BTreeSet<String>) {
+    let (mut out, mut files) = (Vec::new(), BTreeSet::new());
+    let mut i = 0;
+    while i < tokens.len() {
+        if !is_test_attribute(&tokens[i..]) {
+            out.push(tokens[i].clone());
+            i += 1;
+            continue;
+        }
+        while tokens.get(i) == Some(&Token::Other('#')) {
+            i = matching(tokens, i + 1, '[', ']');
+        }
+        let from = i;
+        while i < tokens.len() && !matches!(tokens[i], Token::Other('{' | ';')) {
+            i += 1;
+        }
+        if tokens.get(i) == Some(&Token::Other('{')) {
+            i = matching(tokens, i, '{', '}');
+            if tokens.get(i) == Some(&Token::Other(';')) {
+                i += 1;
+            }
+        } else {
+            let item: Vec<_> = tokens[from..i].iter().filter_map(|t| word(Some(t))).collect();
+            if let Some(at) = item.iter().position(|w| *w == "mod") {
+                files.insert(item[at + 1].to_owned());
+            }
+            i += 1;
+        }
+    }
+    (out, files)
+}
+
+fn is_test_attribute(tokens: &[Token]) -> bool {
+    let names: Vec<_> = tokens.iter().take(8).collect();
+    names.first() == Some(&&Token::Other('#'))
+        && word(names.get(2).copied()) == Some("cfg")
+        && (word(names.get(4).copied()) == Some("test")
+            || word(names.get(4).copied()) == Some("all") && word(names.get(6).copied()) == Some("test"))
+}
+
+/// The index after the bracket that closes the one at `from`.
+fn matching(tokens: &[Token], from: usize, open: char, close: char) -> usize {
+    let mut depth = 0;
+    for (i, token) in tokens.iter().enumerate().skip(from) {
+        if *token == Token::Other(open) {
+            depth += 1;
+        } else if *token == Token::Other(close) {
+            depth -= 1;
+            if depth == 0 {
+                return i + 1;
+            }
+        }
+    }
+    tokens.len()
+}
+
+/// One import, expanded: its whole path, and the name it gets when that is another one. A glob ends in `*`.
+#[derive(Debug)]
+struct Import {
+    path: String,
+    renamed: bool,
+}
+
+fn imports(tokens: &[Token]) -> Vec<Import> {
+    let mut found = Vec::new();
+    for (i, token) in tokens.iter().enumerate() {
+        match word(Some(token)) {
+            Some("use") => {
+                let end = i + 1 + tokens[i + 1..].iter().position(|t| *t == Token::Other(';')).unwrap_or(0);
+                expand(&tokens[i + 1..end], "", &mut found);
+            }
+            Some("extern") if word(tokens.get(i + 1)) == Some("crate") => {
+                let path = word(tokens.get(i + 2)).unwrap_or_default().to_owned();
+                found.push(Import { path, renamed: true });
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn expand(tree: &[Token], prefix: &str, found: &mut Vec<Import>) {
+    let mut path = prefix.to_owned();
+    let mut i = 0;
+    while i < tree.len() {
+        match &tree[i] {
+            Token::Word(name) if name == "as" => {
+                found.push(Import { path: trimmed(&path), renamed: true });
+                return;
+            }
+            Token::Word(name) if name == "self" && !path.is_empty() => {}
+            Token::Word(name) => path.push_str(name),
+            Token::Mark(_) if path.is_empty() => {}
+            Token::Mark(_) => path.push_str("::"),
+            Token::Other('*') => path.push('*'),
+            Token::Other('{') => {
+                let end = matching(tree, i, '{', '}');
+                for branch in branches(&tree[i + 1..end - 1]) {
+                    expand(branch, &path, found);
+                }
+                return;
+            }
+            Token::Other(_) => {}
+        }
+        i += 1;
+    }
+    if path != prefix || !path.is_empty() {
+        found.push(Import { path: trimmed(&path), renamed: false });
+    }
+}
+
+fn trimmed(path: &str) -> String {
+    path.trim_end_matches("::").to_owned()
+}
+
+fn branches(list: &[Token]) -> Vec<&[Token]> {
+    let (mut depth, mut from, mut out) = (0, 0, Vec::new());
+    for (i, token) in list.iter().enumerate() {
+        match token {
+            Token::Other('{') => depth += 1,
+            Token::Other('}') => depth -= 1,
+            Token::Other(',') if depth == 0 => {
+                out.push(&list[from..i]);
+                from = i + 1;
+            }
+            _ => {}
+        }
+    }
+    out.push(&list[from..]);
+    out.retain(|branch| !branch.is_empty());
+    out
+}
+
+/// What a source does that only the audit tree may.
+fn offences(source: &str) -> Vec<String> {
+    let (tokens, _) = without_tests(&tokens(source));
+    let mut found = Vec::new();
+    for import in imports(&tokens) {
+        let (module, last) = import.path.rsplit_once("::").unwrap_or(("", &import.path));
+        if last == "*" && MODULES.contains(&module) {
+            found.push(format!("imports all of {module}"));
+        }
+        if import.renamed && MODULES.contains(&import.path.as_str()) {
+            found.push(format!("renames {}", import.path));
+        }
+        let parent = module.rsplit("::").next().unwrap_or_default();
+        if PAIRS.iter().any(|(first, seconds)| *first == parent && seconds.contains(&last)) {
+            found.push(format!("imports {}", import.path));
+        }
+    }
+    for (i, token) in tokens.iter().enumerate() {
+        let Some(name) = word(Some(token)) else { continue };
+        if NAMES.contains(&name) {
+            found.push(name.to_owned());
+        }
+        if name == "extern" && tokens.get(i + 1) == Some(&Token::Other('{')) {
+            found.push("a foreign block".into());
+        }
+        if tokens.get(i + 1) == Some(&Token::Mark("::"))
+            && let Some(second) = word(tokens.get(i + 2))
+            && PAIRS.iter().any(|(first, seconds)| *first == name && seconds.contains(&second))
+        {
+            found.push(format!("{name}::{second}"));
+        }
+        if i > 0 && tokens[i - 1] == Token::Other('.') && METHODS.contains(&name) {
+            found.push(format!(".{name}"));
+        }
+    }
+    found
+}
+
+/// Every source below a folder, but for test files.
+fn sources(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut entries: Vec<_> = std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|ext| ext == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+/// Files (and folders) that a parent declares as a test module.
+fn test_files() -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    for path in sources(&root()) {
+        let (_, modules) = without_tests(&tokens(&std::fs::read_to_string(&path).unwrap()));
+        let stem = path.file_stem().unwrap();
+        let folder = if stem == "mod" || stem == "lib" || stem == "main" {
+            path.parent().unwrap().to_path_buf()
+        } else {
+            path.with_extension("")
+        };
+        for module in modules {
+            found.insert(folder.join(&module));
+            found.insert(folder.join(format!("{module}.rs")));
+        }
+    }
+    found
+}
+
+#[test]
+fn trust_010_and_015_only_the_audit_tree_acts() {
+    let (src, tests) = (root(), test_files());
+    let mut offending = Vec::new();
+    let mut judged = 0;
+    for path in sources(&src) {
+        if path.starts_with(src.join("surface")) || tests.iter().any(|test| path.starts_with(test)) {
+            continue;
+        }
+        judged += 1;
+        let may_read_the_environment = path == src.join("env.rs");
+        for offence in offences(&std::fs::read_to_string(&path).unwrap()) {
+            if !(may_read_the_environment && offence == "env::vars_os") {
+                offending.push(format!("{}: {offence}", path.strip_prefix(&src).unwrap().display()));
+            }
+        }
+    }
+    assert!(judged > 20, "only {judged} sources were judged");
+    assert!(offending.is_empty(), "only src/surface/ may do this:\n{}", offending.join("\n"));
+}
+
+#[test]
+fn trust_010_proves_itself_on_one_planted_line_of_each_kind() {
+    for line in [
+        "std::fs::write(p, b);",
+        "use std::fs; fn f() { fs::rename(a, b); }",
+        "use std::fs::write;",
+        "use std::fs::{self, remove_file as gone};",
+        "use std::{fs::{read, copy}, io};",
+        "use std::fs as files;",
+        "use std::fs::{self as files};",
+        "use std::fs::*;",
+        "use std as s;",
+        "use ::std::process as p;",
+        "macro_rules! w { ($p:expr) => { std::fs::create_dir_all($p) } }",
+        "fn f() { File::create(p); }",
+        "fn f() { std::fs::File::options().append(true); }",
+        "use std::fs::OpenOptions as O;",
+        "fn f(file: &File) { file.set_permissions(p); }",
+        "fn f(file: &File) { file.set_len(0); }",
+        "fn f() { Command::new(\"ls\"); }",
+        "use std::process::Command as C;",
+        "use std::process::{ExitCode, Command};",
+        "type S = std::net::TcpStream;",
+        "use std::net::{IpAddr, TcpListener as L};",
+        "use std::net::*;",
+        "fn f() { UdpSocket::bind(a); }",
+        "use std::os::unix::net::UnixStream;",
+        "use std::os::unix::net::UnixListener;",
+        "fn f() { libc::open(p, 0); }",
+        "use libc as c;",
+        "extern crate libc;",
+        "use rusqlite::Connection;",
+        "fn f() { ureq::get(u); }",
+        "fn f() { unsafe { g() } }",
+        "extern \"C\" { fn open(); }",
+        "fn f() { std::env::var(\"HOME\"); }",
+        "use std::env::var_os;",
+        "fn f() { std::env::set_var(a, b); }",
+        "fn f() { r#unsafe() }",
+        "#[cfg(test)] mod t { } fn f() { std::fs::write(p, b); }",
+    ] {
+        assert!(!offences(line).is_empty(), "not flagged: {line}");
+    }
+    for line in [
+        "use std::fs::{File, read_dir}; fn f() { File::open(p); std::fs::read(p); }",
+        "/// std::fs::write is not called here\nfn f() {}",
+        "/* Command::new /* nested */ unsafe */ fn f() {}",
+        "const A: &str = \"unsafe Command::new\"; const B: &[u8] = b\"libc\\\"\"; const C: &str = r#\"ureq \" unsafe\"#;",
+        "const Q: char = '\"'; const L: &'static str = \"x\"; fn f<'a>(x: &'a str) {}",
+        "#[cfg(test)]\nmod tests { use std::fs; fn f() { fs::write(p, b); } }\nfn g() {}",
+        "#[cfg(test)]\n#[cfg(unix)]\nmod tests { fn f() { unsafe { } } }",
+        "#[cfg(all(test, unix))] mod tests;",
+        "use std::io::Write; fn f(w: &mut dyn Write) { w.write(b); write!(w, \"x\"); }",
+        "enum Command { Stop } fn f(c: Command) {}",
+        "use crate::env::Env; fn f(env: &Env) { env.get(\"HOME\"); }",
+    ] {
+        assert_eq!(offences(line), Vec::<String>::new(), "flagged: {line}");
+    }
+}
+
+/// TRUST-013: one function builds every child.
+#[test]
+fn trust_013_one_place_builds_a_command() {
+    let tests = test_files();
+    let mut found = Vec::new();
+    for path in sources(&root().join("surface")) {
+        if tests.iter().any(|test| path.starts_with(test)) {
+            continue;
+        }
+        let source = std::fs::read_to_string(&path).unwrap();
+        let made = offences(&source).iter().filter(|offence| *offence == "Command::new").count();
+        found.extend(std::iter::repeat_n(path.strip_prefix(root()).unwrap().display().to_string(), made));
+    }
+    assert_eq!(found, ["surface/process/mod.rs"]);
+}
+
+/// CLI-038: no code opens, lists or connects to a Unix socket, in the audit tree or anywhere else.
+#[test]
+fn cli_038_there_is_no_way_into_a_sessions_message_socket() {
+    let tests = test_files();
+    for path in sources(&root()) {
+        if tests.iter().any(|test| path.starts_with(test)) {
+            continue;
+        }
+        let source = std::fs::read_to_string(&path).unwrap();
+        let (tokens, _) = without_tests(&tokens(&source));
+        for name in ["UnixStream", "UnixListener", "UnixDatagram", "AF_UNIX", "AF_LOCAL", "sockaddr_un"] {
+            assert!(!tokens.contains(&Token::Word(name.into())), "{} names {name}", path.display());
+        }
+        assert!(!source.contains("cc-socks"), "{} names a session's socket", path.display());
+    }
+}
