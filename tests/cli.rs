@@ -9,6 +9,7 @@ mod home;
 #[path = "cli/run.rs"]
 mod run;
 #[path = "cli/stores.rs"]
+#[allow(dead_code)]
 mod stores;
 #[path = "cli/switches.rs"]
 mod switches;
