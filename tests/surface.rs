@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
+#[path = "surface/document.rs"]
+mod document;
 #[cfg(unix)]
 #[path = "cli/home.rs"]
 #[allow(dead_code)]

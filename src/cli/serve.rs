@@ -40,6 +40,15 @@ pub fn serve(context: Context) -> ExitCode {
 fn run(context: &Context, serving: Serving) -> Result<(), String> {
     let (waiter, stopper) = signal::install(serving.detached).map_err(|e| format!("could not take signals: {e}"))?;
     let settings = &context.settings;
+    if settings.origin_session.is_some() {
+        // Asked for and not to be had: nothing is served instead of it (LIFE-007).
+        return Err("the read-only terminal cannot start: this build does not have it. Leave out \
+                    --interaction-origin-session and --interaction-origin-registration-file"
+            .into());
+    }
+    if settings.reach_url.is_some() && !settings.no_reach {
+        say("this build cannot post: --reach-url has no effect");
+    }
     let clock = system_clock();
     let counters = Arc::new(Counters::new());
     let (waker, wakes) = channel_to_loop();
@@ -67,6 +76,7 @@ fn run(context: &Context, serving: Serving) -> Result<(), String> {
         publisher: Arc::clone(&publisher),
         clock: clock.clone(),
         window_hours: settings.window_hours,
+        every_tick: !settings.events_enabled(),
         fault: Arc::new(move |boundary| faults.bump_in("panic", boundary)),
         count: {
             let counters = Arc::clone(&counters);

@@ -83,6 +83,9 @@ pub struct Works {
     pub publisher: Arc<Publisher>,
     pub clock: Clock,
     pub window_hours: f64,
+    /// While a page is open, collect at every tick whether or not anything changed: the producer of a run without
+    /// events (LIFE-006).
+    pub every_tick: bool,
     /// Told of every failure at a boundary, as the counter's member name.
     pub fault: Arc<dyn Fn(&'static str) + Send + Sync>,
     /// Told why an unasked collection was made: `event` or `tick`, or that one was skipped.
@@ -229,8 +232,10 @@ impl Loop {
         }
         self.tick_at = now + TICK;
         let by_clock = self.due_by_clock.is_some_and(|due| (self.works.clock)() >= due);
-        let due =
-            by_clock || self.works.scanner.is_blind() || self.last.is_none_or(|at| now.duration_since(at) >= RECONCILE);
+        let due = self.works.every_tick
+            || by_clock
+            || self.works.scanner.is_blind()
+            || self.last.is_none_or(|at| now.duration_since(at) >= RECONCILE);
         if !due {
             (self.works.count)("skipped.probe");
         }

@@ -12,7 +12,7 @@ mod conn;
 mod head;
 
 pub use conn::{Body, BodyError, Wire};
-pub use head::{Declared, Headers};
+pub use head::{Declared, Extent, Head, Headers, MAX_HEAD, MAX_HEADER_LINE, MAX_HEADERS, Scanner, parse};
 
 use conn::{Conn, Phase};
 use std::collections::BTreeMap;

@@ -1,9 +1,15 @@
 //! Arguments, one-shot commands, start and end.
 
-use super::home::{Board, Fake, Home, files, free_port, health};
+use super::home::{Board, Fake, Home, ask, files, free_port, health};
+use super::{stores, switches};
 use serde_json::Value;
 use std::net::TcpListener;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 #[test]
 fn cli_002_usage_errors_go_to_stderr_and_touch_nothing() {
@@ -252,4 +258,96 @@ fn state_010_a_killed_board_is_swept_by_the_next() {
     assert_eq!(files(&home.state()), [format!("cargento-{}.json", dead.port)]);
     let next = home.serve(free_port(), &[]);
     assert_eq!(files(&home.state()), [format!("cargento-{}.json", next.port)]);
+}
+
+/// TRUST-073, STATE-001, STATE-002: every own file is its owner's alone in a folder that is, under a umask that forbids
+/// nothing and in a folder that was open before.
+#[test]
+fn trust_073_modes_of_every_own_file_under_any_umask() {
+    let home = Home::new();
+    stores::plant(&home.path);
+    std::fs::create_dir(home.state()).unwrap();
+    std::fs::set_permissions(home.state(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let port = free_port();
+    let plain = home.command(&["--daemon", "--port", &port.to_string(), stores::WINDOW]);
+    let mut open = Command::new("/bin/sh");
+    open.args(["-c", "umask 000; exec \"$0\" \"$@\""]).arg(plain.get_program()).args(plain.get_args()).env_clear();
+    open.envs(plain.get_envs().filter_map(|(k, v)| v.map(|v| (k, v)))).current_dir(&home.path);
+    assert!(open.output().unwrap().status.success());
+    switches::use_everything(&home, port);
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    assert_eq!(mode(&home.state()), 0o700);
+    let names = files(&home.state());
+    assert!(names.len() >= 7, "{names:?}");
+    for name in &names {
+        assert_eq!(mode(&home.state().join(name)), 0o600, "{name}");
+    }
+    home.run(&["--port", &port.to_string(), "--stop"]).expect(0, &[]);
+}
+
+/// LIFE-006, SSE-010: without events a producer keeps an open page current, though nothing changed; without a page
+/// nothing is collected.
+#[test]
+fn life_006_without_events_a_page_gets_a_revision_every_five_seconds() {
+    let home = Home::new();
+    let board = home.serve(free_port(), &["--no-events"]);
+    let collected = |name: &str| {
+        let health = ask(board.port, "GET", "/api/health?counters=1", &[], "").json();
+        health["counters"][name].as_u64().unwrap()
+    };
+    assert_eq!(collected("collected.tick"), 0, "nobody looks");
+    let mut stream = TcpStream::connect(("127.0.0.1", board.port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    write!(stream, "GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let mut lines = BufReader::new(stream).lines().map(|line| line.unwrap());
+    let mut revision = || lines.find(|line| line.starts_with("data: ")).unwrap();
+    let first = revision();
+    let begun = Instant::now();
+    assert_ne!(revision(), first);
+    assert!((3.5..6.5).contains(&begun.elapsed().as_secs_f64()), "after {:?}", begun.elapsed());
+    assert!(collected("collected.tick") >= 1);
+}
+
+/// LIFE-007, TERM: a terminal that was asked for and cannot be had is no dashboard without one.
+#[test]
+fn life_007_a_terminal_that_cannot_start_ends_the_run() {
+    let home = Home::new();
+    let port = free_port();
+    let pair = ["--interaction-origin-session=claude:27d10654", "--interaction-origin-registration-file=registration"];
+    let said = home.run(&["--port", &port.to_string(), pair[0], pair[1]]);
+    said.expect(1, &["Cargento: the read-only terminal cannot start"]);
+    assert!(!said.out.contains("http://"));
+    assert!(health(port).is_none());
+    assert!(files(&home.state()).is_empty() && !home.path.join("registration").exists());
+    let said = home.run(&["--daemon", "--port", &port.to_string(), pair[0], pair[1]]);
+    said.expect(1, &["exited before serving", "the read-only terminal cannot start"]);
+    assert!(health(port).is_none());
+}
+
+/// CLI-036, NOTE-106: a webhook that this build cannot post to is answered with one line, which does not quote it.
+#[test]
+fn cli_036_a_webhook_that_goes_nowhere_is_said() {
+    let home = Home::new();
+    let board = home.serve(free_port(), &["--reach-url", "https://hook.example/secret-path"]);
+    let said = std::fs::read_to_string(&board.log).unwrap();
+    assert!(said.contains("cannot post") && !said.contains("secret-path"), "{said}");
+    drop(board);
+    let board = home.serve(free_port(), &["--no-reach", "--reach-url", "https://hook.example/secret-path"]);
+    assert!(!std::fs::read_to_string(&board.log).unwrap().contains("post"));
+}
+
+/// LIFE-003, LIFE-074: two boards on two ports; a third on the second's port changes nothing.
+#[test]
+fn life_003_life_074_a_busy_port_is_named_and_nothing_is_written() {
+    let home = Home::new();
+    let first = home.serve(free_port(), &[]);
+    let second = home.serve(free_port(), &[]);
+    let before = (files(&home.state()), std::fs::read(home.state().join(format!("cargento-{}.json", second.port))).unwrap());
+    let port = second.port.to_string();
+    let said = home.run(&["--port", &port]);
+    said.expect(1, &[&port, &format!("http://127.0.0.1:{port}/api/data"), "--port"]);
+    assert!(said.err.is_empty());
+    let after = (files(&home.state()), std::fs::read(home.state().join(format!("cargento-{}.json", second.port))).unwrap());
+    assert_eq!(before, after);
+    assert!(health(first.port).is_some() && health(second.port).is_some());
 }

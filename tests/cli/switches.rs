@@ -199,7 +199,7 @@ fn used_home() -> Home {
 }
 
 /// Presses everything a page or a hook can; a feature that is off refuses.
-fn use_everything(home: &Home, port: u16) {
+pub fn use_everything(home: &Home, port: u16) {
     data(port, "");
     let session = json!({"harness": "claude", "sid": "27d10654"});
     let other = json!({"harness": "codex", "sid": "01994f10-7a1c-7c30-9f4e-0a1b2c3d4e5f"});

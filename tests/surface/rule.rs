@@ -350,7 +350,8 @@ fn offences(source: &str) -> Vec<String> {
 }
 
 /// Every source below a folder, but for test files.
-fn sources(dir: &Path) -> Vec<PathBuf> {
+/// Every source below a folder.
+pub fn sources(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut entries: Vec<_> = std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
     entries.sort();
@@ -366,6 +367,28 @@ fn sources(dir: &Path) -> Vec<PathBuf> {
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+/// The code of every source that is no test: its path, and its text without comment lines and without the tests at its end.
+pub fn code_of_each_source() -> Vec<(String, String)> {
+    let tests = test_files();
+    let kept = sources(&root()).into_iter().filter(|path| !tests.iter().any(|test| path.starts_with(test)));
+    kept.map(|path| {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let code = &text[..tests_begin(&text)];
+        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        (path.display().to_string(), lines.map(|line| format!("{line}\n")).collect())
+    })
+    .collect()
+}
+
+/// Where the test module at the end of a source begins; its length without one.
+fn tests_begin(text: &str) -> usize {
+    let inline = |at: usize| {
+        let mut lines = text[at..].lines().skip_while(|line| line.starts_with("#["));
+        lines.next().is_some_and(|line| line.starts_with("mod ") && line.ends_with('{'))
+    };
+    text.match_indices("#[cfg(test)]").map(|(at, _)| at).find(|at| inline(*at)).unwrap_or(text.len())
 }
 
 /// Files (and folders) that a parent declares as a test module.
