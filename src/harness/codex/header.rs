@@ -278,7 +278,8 @@ impl Headers {
                 if read.is_none() && matches!(line, First::Begun(_)) && fresh(stamp.mtime(), BEGUN_SEC, now) {
                     return Whose::Nobody;
                 }
-                let settled = read.is_some() || packed;
+                // One that is being compressed decodes once it is whole.
+                let settled = read.is_some();
                 let meta = Arc::new(read.unwrap_or_else(|| Meta::of_name(path)));
                 self.keep(path, Entry { stamp, settled, meta: Arc::clone(&meta), fault: None });
                 Whose::Of(meta)
