@@ -1,4 +1,5 @@
-//! The HTTP engine and its routes over a real loopback socket, in this process on a port of its own.
+//! The HTTP engine and its routes over a real loopback socket: in this process on a port of its own, and in the real
+//! binary.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 #![allow(clippy::semicolon_if_nothing_returned, clippy::large_stack_arrays, clippy::format_push_string)]
@@ -11,7 +12,15 @@ mod corpus;
 mod engine;
 #[path = "http/hostile.rs"]
 mod hostile;
+#[cfg(unix)]
+#[path = "cli/home.rs"]
+#[allow(dead_code)]
+mod home;
 #[path = "http/routes.rs"]
 mod routes;
+#[cfg(unix)]
+#[path = "cli/stores.rs"]
+#[allow(dead_code)]
+mod stores;
 #[path = "http/stream.rs"]
 mod stream;

@@ -135,6 +135,14 @@ impl Target {
         }
     }
 
+    /// Hands the seeds alone to the parser.
+    #[track_caller]
+    pub fn as_they_are(self, mut parse: impl FnMut(&[u8])) {
+        for input in &self.seeds {
+            self.hold(input, &mut Dice::new(0), &mut |input: &[u8], _: &mut Dice| parse(input));
+        }
+    }
+
     /// Inputs that once broke it.
     fn kept(&self) -> Vec<Vec<u8>> {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/fuzz").join(self.name);

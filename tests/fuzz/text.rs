@@ -1,6 +1,6 @@
 //! Pure text: the redactor, safe text, prompts, records, times.
 
-use super::driver::{Dice, Target, samples};
+use super::driver::{Target, samples};
 use cargento::harness::boot;
 use cargento::model::time;
 use cargento::text::prompt::Speaker;
@@ -146,7 +146,7 @@ fn trust_065_a_megabyte_of_decoys_is_read_in_linear_time() {
     let decoys = ["sk-ant-", "-----BEGIN PRIVATE KEY-----", "aws_secret_access_key=", "https://a:", "eyJ", "ghp_", "{\"command\"", "<a", "`", "definition_dir: "];
     for decoy in decoys {
         let text = decoy.repeat((1 << 20) / decoy.len());
-        Target::new("decoys", 0, [text]).run(|input, _: &mut Dice| {
+        Target::new("decoys", 0, [text]).as_they_are(|input| {
             let text = std::str::from_utf8(input).unwrap();
             redact::redact(text);
             safe_text(text, 140);
