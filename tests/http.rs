@@ -16,6 +16,9 @@ mod hostile;
 #[path = "cli/home.rs"]
 #[allow(dead_code)]
 mod home;
+#[cfg(unix)]
+#[path = "http/real.rs"]
+mod real;
 #[path = "http/routes.rs"]
 mod routes;
 #[cfg(unix)]

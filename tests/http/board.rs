@@ -1,6 +1,7 @@
 //! A dashboard for the tests: every feature on, a collection that is counted, raw requests and raw replies.
 
 use cargento::counters::Counters;
+use cargento::http::route::{ROUTES, To};
 use cargento::http::{App, Feature, HostMode, Reply, Setup, Shutdown};
 use cargento::live::publish::Publisher;
 use cargento::model::time::system_clock;
@@ -14,28 +15,20 @@ use std::time::{Duration, Instant};
 
 pub const STARTED: f64 = 1_790_000_000.25;
 pub const TOKEN: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
-const EVERY: [Feature; 20] = [
-    Feature::Notify,
-    Feature::Usage,
-    Feature::Events,
-    Feature::Overlays,
-    Feature::Focus,
-    Feature::Dismiss,
-    Feature::Cleared,
-    Feature::Annotate,
-    Feature::Annotations,
-    Feature::Reading,
-    Feature::ReadingCancel,
-    Feature::Tripwire,
-    Feature::Ask,
-    Feature::AskPoll,
-    Feature::AskWithdraw,
-    Feature::Answer,
-    Feature::Session,
-    Feature::ProjectContext,
-    Feature::Observe,
-    Feature::Interaction,
-];
+
+/// Every feature that a route is for.
+pub fn every() -> Vec<Feature> {
+    let mut all: Vec<Feature> = ROUTES
+        .iter()
+        .filter_map(|route| match route.to {
+            To::Feature(feature, _) => Some(feature),
+            _ => None,
+        })
+        .collect();
+    all.sort();
+    all.dedup();
+    all
+}
 
 pub struct Board {
     pub port: u16,
@@ -64,7 +57,7 @@ impl Default for Plan {
             mode: HostMode::Loopback,
             limits: Limits::default(),
             heartbeat: Duration::from_secs(15),
-            features: EVERY.to_vec(),
+            features: every(),
             collect: Arc::new(|all| Ok(format!("{{\"show_all\":{all}}}").into_bytes())),
             shape: Box::new(|app| app),
         }

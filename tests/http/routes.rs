@@ -1,6 +1,6 @@
 //! Gate, route table, bodies and envelopes (HTTP spec sections 1 to 3).
 
-use super::board::{Board, Plan, STARTED, TOKEN, eventually};
+use super::board::{Board, Plan, STARTED, TOKEN, eventually, every};
 use cargento::http::route::{Method, Off, Path, ROUTES, Take, To};
 use cargento::http::{Feature, HostMode, Reply};
 use cargento::surface::listen::Limits;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// A request line for every row of the table.
-fn targets() -> Vec<(&'static str, String)> {
+pub fn targets() -> Vec<(&'static str, String)> {
     ROUTES
         .iter()
         .map(|route| {
@@ -184,7 +184,7 @@ fn http_011_020_090_every_post_route_in_the_order_of_its_refusals() {
     // A body that never comes is waited for before each refusal; HTTP-010's own test has the real time.
     let limits = Limits { drain: Duration::from_millis(10), ..Limits::default() };
     let board = Plan { limits: limits.clone(), ..Plan::default() }.board();
-    let off = Plan { limits, ..Plan::default() }.without(&ALL).board();
+    let off = Plan { limits, ..Plan::default() }.without(&every()).board();
     for route in ROUTES.iter().filter(|r| r.method == Method::Post) {
         let (Path::Exact(base) | Path::Under(base)) = route.path;
         let path = if matches!(route.path, Path::Under(_)) { format!("{base}claude") } else { base.to_owned() };
@@ -235,29 +235,6 @@ fn http_011_020_090_every_post_route_in_the_order_of_its_refusals() {
     assert_eq!(off.get("/api/overlays").reason, "no event coordinator on this server");
 }
 
-const ALL: [Feature; 20] = [
-    Feature::Notify,
-    Feature::Usage,
-    Feature::Events,
-    Feature::Overlays,
-    Feature::Focus,
-    Feature::Dismiss,
-    Feature::Cleared,
-    Feature::Annotate,
-    Feature::Annotations,
-    Feature::Reading,
-    Feature::ReadingCancel,
-    Feature::Tripwire,
-    Feature::Ask,
-    Feature::AskPoll,
-    Feature::AskWithdraw,
-    Feature::Answer,
-    Feature::Session,
-    Feature::ProjectContext,
-    Feature::Observe,
-    Feature::Interaction,
-];
-
 #[test]
 fn http_012_lenient_and_strict_bodies() {
     let board = Board::new();
@@ -279,7 +256,7 @@ fn http_012_lenient_and_strict_bodies() {
 
 #[test]
 fn http_010_an_unsent_body_holds_a_refusal_for_a_quarter_second_at_most() {
-    let board = Plan::default().without(&ALL).board();
+    let board = Plan::default().without(&every()).board();
     for (path, lines) in [
         ("/api/dismiss", [("Content-Length", "900")]),
         ("/nowhere", [("Content-Length", "900")]),

@@ -1,0 +1,455 @@
+//! The routes of the real binary, over a home with a store of every harness: what one broken store costs, what no reply
+//! tells, and what a storm leaves behind.
+
+use super::home::{Board, Home, ask, data, free_port};
+use super::routes::targets;
+use super::stores;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+fn planted() -> Home {
+    let home = Home::new();
+    stores::plant(&home.path);
+    home
+}
+
+/// What a row says apart from ages, by harness and session.
+fn rows(shown: &Value) -> BTreeMap<(String, String), Value> {
+    let text = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
+    let lasting = ["title", "last_prompt", "model", "project", "last_activity", "first_prompt", "session_output_tokens"];
+    let rows = shown["sessions"].as_array().unwrap().iter();
+    rows.map(|row| {
+        let said = lasting.iter().map(|name| (*name, row[*name].clone())).collect::<BTreeMap<_, _>>();
+        ((text(row, "harness"), text(row, "sid")), json!(said))
+    })
+    .collect()
+}
+
+fn capability(home: &Home, port: u16) -> BTreeMap<String, String> {
+    let record = std::fs::read(home.state().join(format!("cargento-{port}.json"))).unwrap();
+    serde_json::from_value(serde_json::from_slice::<Value>(&record).unwrap()["capabilities"].clone()).unwrap()
+}
+
+fn event(home: &Home, port: u16, harness: &str, name: &str, sid: &str) -> Value {
+    let token = capability(home, port).remove(harness).unwrap();
+    let body = json!({"v": 1, "event": name, "session_id": sid}).to_string();
+    ask(port, "POST", &format!("/api/events/{harness}"), &[("X-Cargento-Capability", &token)], &body).json()
+}
+
+/// What a new collection says: a report of the browser's lane drops the snapshots (HTTP-022).
+#[track_caller]
+fn anew(port: u16) -> Value {
+    let lane = r#"{"supported":true,"permission":"granted"}"#;
+    assert_eq!(ask(port, "POST", "/api/lane", &[], lane).status, 200);
+    data(port, "?all=1")
+}
+
+/// Waits for a collection that says so.
+#[track_caller]
+fn until(port: u16, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
+    let end = Instant::now() + Duration::from_secs(10);
+    loop {
+        let shown = anew(port);
+        if holds(&shown) {
+            return shown;
+        }
+        assert!(Instant::now() < end, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// HTTP-043, TRUST-034, TRUST-037, HTTP-095: each harness's store broken in turn, by a file in its place and by pipes,
+/// loops and folders where its files belong, costs the rows of that harness and no other's; they come back by
+/// themselves; and events move a row meanwhile.
+#[test]
+fn trust_034_a_broken_store_costs_its_own_rows_alone() {
+    let home = planted();
+    let board = home.serve(free_port(), &[stores::WINDOW]);
+    let whole = rows(&data(board.port, "?all=1"));
+    let roots = [
+        ("codex", ".codex/sessions"),
+        ("pi", ".pi/agent/sessions"),
+        ("gemini", ".gemini/tmp"),
+        ("antigravity", ".gemini/antigravity-cli"),
+        ("copilot", ".copilot"),
+        ("opencode", ".local/share/opencode"),
+        ("cursor", ".cursor/chats"),
+        ("goose", ".local/share/goose/sessions"),
+        ("droid", ".factory/sessions"),
+    ];
+    for (harness, root) in roots {
+        let (path, aside) = (home.path.join(root), home.path.join(format!("aside-{harness}")));
+        std::fs::rename(&path, &aside).unwrap();
+        std::fs::write(&path, "not a folder").unwrap();
+        // Its rows go, or stay as last read under a degrade that says so (TRUST-052).
+        let told = |shown: &Value| {
+            let listed = shown["harnesses"].as_array().unwrap().iter().find(|h| h["key"] == harness).unwrap().clone();
+            let gone = !rows(shown).keys().any(|(own, _)| own == harness);
+            gone || listed["degrades"].as_array().is_some_and(|list| !list.is_empty())
+        };
+        let shown = until(board.port, &format!("{harness} to be told as broken"), told);
+        let without = |mut rows: BTreeMap<(String, String), Value>| {
+            rows.retain(|(own, _), _| own != harness);
+            rows
+        };
+        assert_eq!(without(rows(&shown)), without(whole.clone()), "while {harness} is broken");
+        std::fs::remove_file(&path).unwrap();
+        std::fs::rename(&aside, &path).unwrap();
+        until(board.port, &format!("{harness} to come back"), |shown| rows(shown) == whole);
+    }
+    // Where files belong stands what would hang or loop a reader.
+    let pipe = |path: PathBuf| {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    };
+    pipe(home.path.join(".claude/projects/-home-me-acme-shop/aaaaaaaa-0000-4000-8000-000000000000.jsonl"));
+    pipe(home.path.join(".codex/sessions/2026/09/20/rollout-2026-09-20T08-14-02-01994f10-0000-7000-8000-0000000000ff.jsonl"));
+    pipe(home.path.join(".pi/agent/sessions/--home-me-src-atlas--/pipe.jsonl"));
+    pipe(home.path.join(".gemini/tmp/atlas/chats/session-2026-01-01T00-00-ffffffff.jsonl"));
+    pipe(home.path.join(".copilot/session-state/ffffffff-0000-4000-8000-000000000000/events.jsonl"));
+    pipe(home.path.join(".cursor/chats/ws1/ffffffff-0000-4000-8000-000000000000/store.db"));
+    pipe(home.path.join(".local/share/opencode/opencode-other.db"));
+    std::fs::create_dir_all(home.path.join(".factory/sessions/-home-me-src-atlas/folder.jsonl")).unwrap();
+    std::os::unix::fs::symlink(".", home.path.join(".claude/projects/loop")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", home.path.join(".pi/agent/sessions/--home-me-src-atlas--/zero.jsonl")).unwrap();
+    let begun = Instant::now();
+    assert_eq!(rows(&anew(board.port)), whole, "beside pipes and loops");
+    assert_eq!(ask(board.port, "GET", "/api/health", &[], "").status, 200);
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    // With every transcript of a harness unreadable its events still move what is known (DECK-022).
+    let (path, aside) = (home.path.join(".claude/projects"), home.path.join("aside-claude"));
+    let said = event(&home, board.port, "claude", "input_requested", "27d10654-0000-4000-8000-000000000000");
+    assert_eq!(said, json!({"ok": true, "outcome": "accepted"}));
+    std::fs::rename(&path, &aside).unwrap();
+    let overlays = ask(board.port, "GET", "/api/overlays", &[], "").json();
+    assert!(overlays["overlays"].as_array().unwrap().iter().any(|overlay| overlay.to_string().contains("27d10654")), "{overlays}");
+    std::fs::rename(&aside, &path).unwrap();
+}
+
+/// HTTP-047: needs input first, then working, then idle; the longest wait first, then by id.
+#[test]
+fn http_047_rows_stand_in_their_order() {
+    let home = planted();
+    let board = home.serve(free_port(), &[stores::WINDOW]);
+    let shown = data(board.port, "?all=1");
+    let key = |row: &Value| {
+        let rank = ["needs_input", "working", "idle"].iter().position(|state| row["state"] == *state).unwrap_or(3);
+        let since = row["blocked_since"].as_f64().or_else(|| row["last_activity"].as_f64()).unwrap_or(0.0);
+        (rank, if rank == 0 { since.to_bits() } else { 0 }, row["sid"].as_str().unwrap().to_owned())
+    };
+    let keys: Vec<_> = shown["sessions"].as_array().unwrap().iter().map(key).collect();
+    assert!(keys.windows(2).all(|pair| pair[0] <= pair[1]), "{keys:?}");
+    assert!(keys.len() >= 12 && keys.iter().any(|key| key.0 == 0) && keys.iter().any(|key| key.0 > 0));
+    let summary = &shown["summary"];
+    let active = |state: &str| {
+        let rows = shown["sessions"].as_array().unwrap().iter();
+        rows.filter(|row| row["state"] == state && row["active"] == true).count() as u64
+    };
+    assert_eq!(summary["needs_input"].as_u64(), Some(active("needs_input")), "HTTP-046");
+    assert_eq!(summary["working"].as_u64(), Some(active("working")), "HTTP-046");
+}
+
+/// Every reply this board gives to anybody, by who asked for it.
+fn everything_said(home: &Home, port: u16) -> Vec<(String, String)> {
+    let mut said = Vec::new();
+    for (method, path) in targets() {
+        if path == "/api/stream" || path == "/api/shutdown" {
+            continue;
+        }
+        for query in ["", "?all=1&counters=1&usage=1&harness=claude&sid=27d10654&project=shop"] {
+            let answer = ask(port, method, &format!("{path}{query}"), &[], "{}");
+            said.push((format!("{method} {path}{query}"), format!("{}\n{}", answer.head, String::from_utf8_lossy(&answer.body))));
+        }
+    }
+    for (path, body) in [
+        ("/api/annotate", json!({"harness": "claude", "sid": "27d10654", "goal": "Round to even"})),
+        ("/api/dismiss", json!({"harness": "pi", "sid": "x"})),
+        ("/api/notify", json!({"session_id": "x", "message": "waiting", "transcript_path": "/home/me/t.jsonl"})),
+    ] {
+        let answer = ask(port, "POST", path, &[], &body.to_string());
+        said.push((path.into(), String::from_utf8_lossy(&answer.body).into_owned()));
+    }
+    let answer = event(home, port, "claude", "turn_started", "27d10654-0000-4000-8000-000000000000");
+    said.push(("event".into(), answer.to_string()));
+    said
+}
+
+/// HTTP-051, HTTP-094, GATE-012, STATE-006, TRUST-028, TRUST-070, TRUST-071: marked secrets, reasoning, tool payloads,
+/// directories and tokens stand verbatim in the stores, in the state file and in the environment, and in no reply,
+/// own file, log or argument.
+#[test]
+fn trust_070_what_no_reply_and_no_file_tells() {
+    let home = planted().env("CARGENTO_REACH_URL", "https://hook.example/CANARY-reach");
+    let mut planted_somewhere = String::new();
+    let mut folders = vec![home.path.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                planted_somewhere += &String::from_utf8_lossy(&std::fs::read(path).unwrap());
+            }
+        }
+    }
+    let key = "sk-ant-api03-CANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARYCA";
+    let transcript = home.path.join(".claude/projects/-home-me-acme-shop/27d10654-0000-4000-8000-000000000000.jsonl");
+    let line = json!({"type": "last-prompt", "lastPrompt": format!("rotate {key} now")});
+    let mut text = std::fs::read_to_string(&transcript).unwrap();
+    text += &format!("\n{line}\n");
+    std::fs::write(&transcript, text).unwrap();
+
+    let board = home.serve(free_port(), &[stores::WINDOW]);
+    let shown = data(board.port, "?all=1").to_string();
+    assert!(shown.contains("REDACTED"), "the key was read and hidden");
+    let mut said = everything_said(&home, board.port);
+    for name in super::home::files(&home.state()) {
+        if name != format!("cargento-{}.json", board.port) {
+            let bytes = std::fs::read(home.state().join(&name)).unwrap();
+            said.push((name, String::from_utf8_lossy(&bytes).into_owned()));
+        }
+    }
+    said.push(("the output".into(), std::fs::read_to_string(&board.log).unwrap()));
+    let arguments = std::fs::read(format!("/proc/{}/cmdline", board.child.id())).unwrap_or_default();
+    said.push(("the arguments".into(), String::from_utf8_lossy(&arguments).into_owned()));
+
+    let mut canaries: Vec<String> = ["CANARY", "NEVER-SHOWN", "MARK-", "MARKED", "/home/me/acme/shop", "/home/dev/src/atlas"].map(String::from).into();
+    for canary in ["NEVER-SHOWN", "MARK-", "/home/me/acme/shop", "/home/dev/src/atlas"] {
+        assert!(planted_somewhere.contains(canary), "{canary} is nowhere to be found");
+    }
+    let tokens = capability(&home, board.port);
+    assert_eq!(tokens.len(), 7);
+    for token in tokens.values() {
+        assert!(token.len() == 64 && token.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)), "GATE-013");
+    }
+    canaries.extend(tokens.values().cloned());
+    for (who, text) in &said {
+        for canary in &canaries {
+            assert!(!text.contains(canary.as_str()), "{who} tells {canary}");
+        }
+    }
+    let record = std::fs::read_to_string(home.state().join(format!("cargento-{}.json", board.port))).unwrap();
+    assert!(!record.contains("focus") && !record.contains("CANARY"), "STATE-006");
+    // Another process, other tokens.
+    drop(board);
+    let again = home.serve(free_port(), &[]);
+    assert!(capability(&home, again.port).values().all(|token| !canaries.contains(token)), "GATE-013");
+}
+
+/// FIELD-065, GATE-001, GATE-009, GATE-011: a rebound name reads nothing, on any route, the stream included; and no reply
+/// is shared across origins.
+#[test]
+fn field_065_a_rebound_name_is_refused_on_every_route() {
+    let home = Home::new();
+    let board = home.serve(free_port(), &[]);
+    let mut first: Option<(String, Vec<u8>)> = None;
+    for (method, path) in targets() {
+        let mut stream = TcpStream::connect(("127.0.0.1", board.port)).unwrap();
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: evil.example:{}\r\nContent-Length: 0\r\n\r\n", board.port);
+        std::io::Write::write_all(&mut stream, head.as_bytes()).unwrap();
+        let answer = super::board::finish(&mut stream);
+        assert_eq!(answer.status, 403, "{method} {path}");
+        let text = String::from_utf8_lossy(&answer.raw).into_owned();
+        let same = first.get_or_insert_with(|| (text.clone(), answer.raw.clone()));
+        assert_eq!(same.1, answer.raw, "{method} {path} is told apart");
+        assert!(!text.to_ascii_lowercase().contains("access-control"));
+    }
+    for (method, path) in targets() {
+        if path != "/api/stream" && path != "/api/shutdown" {
+            let origin = format!("http://127.0.0.1:{}", board.port);
+            let answer = ask(board.port, method, &path, &[("Origin", &origin)], "{}");
+            assert!(!answer.head.to_ascii_lowercase().contains("access-control"), "{path}");
+        }
+    }
+}
+
+/// HTTP-060, HTTP-061, HTTP-062, HTTP-071, HTTP-072, HTTP-073, HTTP-075, HTTP-076: the envelopes of the routes there are.
+#[test]
+fn http_060_to_076_envelopes() {
+    let home = planted();
+    let board = home.serve(free_port(), &[stores::WINDOW]);
+    let port = board.port;
+    data(port, "?all=1");
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let post = |path: &str, body: Value| {
+        let answer = ask(port, "POST", path, &[], &body.to_string());
+        (answer.status, String::from_utf8(answer.body).unwrap())
+    };
+    let overlays = ask(port, "GET", "/api/overlays", &[], "").json();
+    assert_eq!(keys(&overlays), ["arrival_seq", "counters", "dispute_total", "disputes", "now", "overlays", "pending_rows"]);
+    event(&home, port, "claude", "turn_started", "ffffffff-0000-4000-8000-000000000000");
+    let overlays = ask(port, "GET", "/api/overlays", &[], "").json();
+    assert_eq!(overlays["pending_rows"], json!(["claude/ffffffff"]));
+    assert_eq!(overlays["arrival_seq"], 1);
+
+    let mark = json!({"harness": "claude", "sid": "27d10654"});
+    assert_eq!(post("/api/dismiss", mark.clone()), (200, r#"{"cleared":1,"ok":true,"persisted":true}"#.into()));
+    let cleared = ask(port, "GET", "/api/cleared", &[], "").json();
+    assert_eq!(keys(&cleared), ["cleared"]);
+    assert_eq!(keys(&cleared["cleared"][0]), ["at", "harness", "sid"]);
+    assert_eq!(data(port, "?all=1")["cleared"], 1, "the snapshot was dropped (HTTP-022)");
+    // Anything but exactly `false` marks; a body that names nothing is no change.
+    for (clear, left) in [(json!(0), 1), (json!("false"), 1), (json!(null), 1), (json!(false), 0)] {
+        let body = json!({"harness": "claude", "sid": "27d10654", "clear": clear, "at": 1});
+        let (status, said) = post("/api/dismiss", body);
+        assert_eq!((status, said), (200, format!("{{\"cleared\":{left},\"ok\":true,\"persisted\":true}}")));
+    }
+    assert_eq!(post("/api/dismiss", json!({})), (200, r#"{"cleared":0,"ok":true,"persisted":false}"#.into()));
+    assert_eq!(data(port, "?all=1")["cleared"], 0);
+
+    let save = json!({"harness": "claude", "sid": "27d10654", "goal": "Round to even", "lines": ["Taxes agree"]});
+    let saved = ask(port, "POST", "/api/annotate", &[], &save.to_string()).json();
+    assert_eq!((&saved["ok"], &saved["persisted"], &saved["outcome"]), (&json!(true), &json!(true), &json!("stored")));
+    let listing = ask(port, "GET", "/api/annotations", &[], "").json();
+    assert_eq!(keys(&listing), ["annotations", "intent_revision"]);
+    let row = &listing["annotations"][0];
+    assert_eq!((&row["harness"], &row["sid"]), (&json!("claude"), &json!("27d10654")));
+    for member in ["goal", "line_1", "departures", "departure_why", "departure_checked"] {
+        assert!(row.get(member).is_some(), "{member} in {row}");
+    }
+    assert_eq!(data(port, "?all=1")["intent_revision"], listing["intent_revision"], "HTTP-044");
+    let (status, said) = post("/api/annotate", json!({"harness": "claude", "sid": 7}));
+    assert_eq!(status, 400, "{said}");
+
+    assert_eq!(post("/api/usage", json!({"quota": {"a": 1}})), (200, r#"{"ok":true,"usage":0}"#.into()));
+    let (status, said) = post("/api/notify", json!({"session_id": "27d10654-0000-4000-8000-000000000000", "message": "m"}));
+    assert!(status == 200 && said.starts_with(r#"{"ok":true"#) && !said.contains(' '), "{said}");
+    // A revision's first half is the start stamp, rounded (SSE-001, CLI-018).
+    let started = ask(port, "GET", "/api/health", &[], "").json()["started"].as_f64().unwrap();
+    let head = ask(port, "GET", "/api/data", &[], "").head;
+    let revision = head.lines().find_map(|line| line.strip_prefix("X-Cargento-Revision: ")).unwrap();
+    assert_eq!(revision.split('.').next().unwrap(), format!("{}", started.round()));
+}
+
+/// HTTP-023: every GET leaves the state directory as it is.
+#[test]
+fn http_023_no_get_writes() {
+    let home = planted();
+    let board = home.serve(free_port(), &[stores::WINDOW]);
+    data(board.port, "?all=1");
+    data(board.port, "");
+    std::thread::sleep(Duration::from_millis(300));
+    let own = || -> Vec<(String, Vec<u8>)> {
+        let read = |name: String| (name.clone(), std::fs::read(home.state().join(name)).unwrap());
+        super::home::files(&home.state()).into_iter().map(read).collect()
+    };
+    let before = own();
+    for (method, path) in targets() {
+        if method == "GET" && path != "/api/stream" {
+            ask(board.port, "GET", &format!("{path}?harness=claude&sid=27d10654&project=shop"), &[], "");
+        }
+    }
+    assert!(own() == before);
+}
+
+fn status_of(pid: u32, name: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+fn descriptors(pid: u32) -> usize {
+    std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count()
+}
+
+/// TRUST-053, TRUST-066: three storms of silent, half-spoken and whole requests; then memory is near what it was, and
+/// threads and descriptors are what they were.
+#[cfg(target_os = "linux")]
+#[test]
+fn trust_066_a_storm_leaves_nothing_behind() {
+    let home = planted();
+    let board = home.serve(free_port(), &[stores::WINDOW]);
+    let (port, pid) = (board.port, board.child.id());
+    data(port, "?all=1");
+    data(port, "");
+    let idle = (status_of(pid, "VmRSS:"), status_of(pid, "Threads:"), descriptors(pid));
+    for _ in 0..3 {
+        let mut held = Vec::new();
+        for n in 0..400 {
+            let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+            let piece: &[u8] = match n % 4 {
+                0 => b"",
+                1 => b"GET /api/data HTTP/1.1\r\nHost: local",
+                2 => b"POST /api/notify HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n{",
+                _ => b"GET /api/data?all=1 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            };
+            let _ = std::io::Write::write_all(&mut stream, piece);
+            held.push(stream);
+        }
+        let begun = Instant::now();
+        assert_eq!(ask(port, "GET", "/api/data", &[], "").status, 200);
+        assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+        drop(held);
+    }
+    let end = Instant::now() + Duration::from_secs(15);
+    loop {
+        let now = (status_of(pid, "VmRSS:"), status_of(pid, "Threads:"), descriptors(pid));
+        if now.1 == idle.1 && now.2 == idle.2 && now.0 < idle.0 + 60 * 1024 {
+            break;
+        }
+        assert!(Instant::now() < end, "idle {idle:?}, after the storms {now:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// A board that may open only so many descriptors.
+fn narrow(home: &Home, port: u16, most: u32) -> Board {
+    let plain = home.command(&["--port", &port.to_string(), stores::WINDOW]);
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", &format!("ulimit -n {most}; exec \"$0\" \"$@\"")]).arg(plain.get_program()).args(plain.get_args());
+    command.env_clear().envs(plain.get_envs().filter_map(|(k, v)| v.map(|v| (k, v)))).current_dir(&home.path);
+    let log = std::fs::File::create(home.path.join("out")).unwrap();
+    let child = command.stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap();
+    let mut board = Board { child, port, log: home.path.join("out") };
+    board.answers();
+    board
+}
+
+/// TRUST-052: with 64 descriptors and a storm of sockets the listener survives, answers within a second of its end, and
+/// no store was taken for empty.
+#[test]
+fn trust_052_a_storm_with_few_descriptors_loses_no_row() {
+    let home = planted();
+    let board = narrow(&home, free_port(), 64);
+    let whole = rows(&data(board.port, "?all=1"));
+    assert!(whole.len() >= 12);
+    for _ in 0..2 {
+        let held: Vec<_> = (0..200).filter_map(|_| TcpStream::connect(("127.0.0.1", board.port)).ok()).collect();
+        std::thread::sleep(Duration::from_millis(300));
+        drop(held);
+        let begun = Instant::now();
+        while ask(board.port, "GET", "/api/health", &[], "").status != 200 {
+            assert!(begun.elapsed() < Duration::from_secs(1), "no answer a second after the storm");
+        }
+        assert_eq!(rows(&anew(board.port)), whole);
+    }
+}
+
+/// TRUST-051, STATE-007, LIFE-005: a state directory that cannot be is said once; serving goes on, and a press tells that
+/// it was not kept.
+#[test]
+fn state_007_a_state_directory_that_cannot_be_is_said_and_served_without() {
+    let home = planted();
+    std::fs::write(home.path.join("blocker"), "x").unwrap();
+    let home = home.env("CARGENTO_HOME", "blocker/state");
+    let board = home.serve(free_port(), &[stores::WINDOW]);
+    let port = board.port;
+    let said = std::fs::read_to_string(&board.log).unwrap();
+    let path = format!("blocker/state/cargento-{port}.json");
+    assert!(said.contains(&path) && said.contains("--status"), "{said}");
+    assert!(!data(port, "?all=1")["sessions"].as_array().unwrap().is_empty());
+    let mark = ask(port, "POST", "/api/dismiss", &[], r#"{"harness":"claude","sid":"27d10654"}"#).json();
+    assert_eq!((&mark["ok"], &mark["persisted"]), (&json!(true), &json!(false)));
+    let words = ask(port, "POST", "/api/annotate", &[], r#"{"harness":"claude","sid":"27d10654","goal":"x"}"#).json();
+    assert_eq!((&words["ok"], &words["outcome"]), (&json!(false), &json!("unwritable")));
+    assert_eq!(home.run(&["--port", &port.to_string(), "--status"]).code, Some(0), "it is known by its answer");
+    // Once there is room it is used, without a restart.
+    std::fs::remove_file(home.path.join("blocker")).unwrap();
+    let mark = ask(port, "POST", "/api/dismiss", &[], r#"{"harness":"claude","sid":"0a0a0a0a"}"#).json();
+    assert_eq!(mark["persisted"], true);
+    assert!(Path::new(&home.path).join("blocker/state/cargento-dismissals.json").exists());
+}
