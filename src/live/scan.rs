@@ -75,6 +75,7 @@ impl Scanner {
             findings.source.quotas.extend(quota);
             if let Some(collected) = collected {
                 status.degrades = collected.degrades;
+                status.gather(&collected.rows);
                 if lost {
                     let source = key.as_str().into();
                     status.degrades.push(Degrade { code: Code::WatchLost, source, count: None });
