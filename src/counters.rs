@@ -249,11 +249,13 @@ impl Counters {
 mod tests {
     use super::*;
 
+    /// TRUST-042.
     #[test]
     fn trust_042_the_table_is_sorted_and_without_doubles() {
         assert!(NAMES.windows(2).all(|pair| pair[0] < pair[1]), "binary search needs a strictly sorted table");
     }
 
+    /// TRUST-042.
     #[test]
     fn trust_042_saturates_and_starts_at_zero() {
         let counters = Counters::new();
@@ -264,6 +266,7 @@ mod tests {
         assert_eq!(counters.all().filter(|(_, n)| *n > 0).count(), 1);
     }
 
+    /// TRUST-042.
     #[test]
     fn trust_042_no_caller_creates_a_name() {
         let counters = Counters::new();

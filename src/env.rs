@@ -151,6 +151,7 @@ impl fmt::Debug for Env {
 mod tests {
     use super::*;
 
+    /// CONF-001.
     #[test]
     fn conf_001_white_space_counts_as_unset() {
         let env = Env::of(Platform::Linux, [("A", "x"), ("B", " \t"), ("C", "")]);
@@ -159,6 +160,7 @@ mod tests {
         assert_eq!(env.get("a"), None);
     }
 
+    /// CONF-002.
     #[test]
     fn conf_002_state_dir_is_kept_as_typed() {
         let env = Env::of(Platform::Windows, [("USERPROFILE", r"C:\Users\u"), ("CARGENTO_HOME", "D:/state")]);
@@ -168,6 +170,7 @@ mod tests {
         assert_eq!(blank.state_dir(), PathBuf::from("/home/u/.cargento"));
     }
 
+    /// CONF-001.
     #[test]
     fn conf_001_windows_home_prefers_userprofile_and_ignores_case() {
         let env = Env::of(Platform::Windows, [("HOME", "/h"), ("UserProfile", r"C:\u")]);

@@ -189,6 +189,7 @@ mod tests {
         assert_eq!(got, want, "{key}");
     }
 
+    /// CONF-021.
     #[test]
     fn conf_021_defaults_on_linux() {
         let r = roots(Platform::Linux, &[("HOME", "/home/u")]);
@@ -207,6 +208,7 @@ mod tests {
         expect(&r, "nothing", &[]);
     }
 
+    /// DIAG-002.
     #[test]
     fn diag_002_order_of_keys() {
         let keys: Vec<_> = roots(Platform::Linux, &[]).iter().map(|r| r.key).collect();
@@ -215,6 +217,7 @@ mod tests {
         assert_eq!(keys.len(), 12);
     }
 
+    /// CONF-022, CONF-023.
     #[test]
     fn conf_022_and_023_relocation_is_authoritative() {
         let r = roots(
@@ -240,6 +243,7 @@ mod tests {
         expect(&r, "cursor.chats", &["/Users/u/.cursor/chats"]);
     }
 
+    /// CONF-020.
     #[test]
     fn conf_020_windows_table_and_duplicates() {
         let r = roots(
@@ -273,6 +277,7 @@ mod tests {
         expect(&moved, "opencode.data", &[r"c:\u\.LOCAL\share\opencode"]);
     }
 
+    /// CONF-024.
     #[test]
     fn conf_024_pi_precedence() {
         let at = |platform, vars: &[(&str, &str)], settings: Option<&str>| {
@@ -296,6 +301,7 @@ mod tests {
         assert_eq!(at(Platform::Windows, &win, Some(r#"{"sessionDir":"s"}"#)), r"C:\u\.pi\agent\s");
     }
 
+    /// CONF-020.
     /// A missing home gives absolute locations, never ones below the working directory.
     #[test]
     fn conf_020_empty_home_is_the_root() {

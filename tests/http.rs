@@ -10,12 +10,12 @@ mod board;
 mod corpus;
 #[path = "http/engine.rs"]
 mod engine;
-#[path = "http/hostile.rs"]
-mod hostile;
 #[cfg(unix)]
 #[path = "cli/home.rs"]
 #[allow(dead_code)]
 mod home;
+#[path = "http/hostile.rs"]
+mod hostile;
 #[cfg(unix)]
 #[path = "http/real.rs"]
 mod real;

@@ -13,6 +13,7 @@ fn says(words: &[&str]) {
     }
 }
 
+/// CLI-034.
 #[test]
 fn cli_034_what_a_start_tells_in_order() {
     says(&[
@@ -23,6 +24,7 @@ fn cli_034_what_a_start_tells_in_order() {
     ]);
 }
 
+/// CLI-035.
 #[test]
 fn cli_035_every_topic_is_covered() {
     says(&["Write `127.0.0.1`, not `localhost`", "IPv4 only"]);
@@ -36,6 +38,7 @@ fn cli_035_every_topic_is_covered() {
     says(&["Ages of tasks", "birth times", "degrade"]);
 }
 
+/// CLI-037.
 #[test]
 fn cli_037_what_a_wide_bind_costs() {
     says(&[
@@ -47,6 +50,7 @@ fn cli_037_what_a_wide_bind_costs() {
     ]);
 }
 
+/// DIAG-006, DIAG-007, DIAG-008.
 #[test]
 fn diag_006_to_008_reading_and_sharing_a_report() {
     says(&[

@@ -119,7 +119,10 @@ mod tests {
         };
         let rows = [
             row(vec![degrade(Code::RecordSkipped, "a.jsonl", Some(2)), degrade(Code::ReadInPart, "a.jsonl", None)]),
-            row(vec![degrade(Code::RecordSkipped, "b.jsonl", Some(3)), degrade(Code::StoreUnreadable, "b.jsonl", None)]),
+            row(vec![
+                degrade(Code::RecordSkipped, "b.jsonl", Some(3)),
+                degrade(Code::StoreUnreadable, "b.jsonl", None),
+            ]),
             row(Vec::new()),
         ];
         let mut status = HarnessStatus::new(Key::Pi, true);

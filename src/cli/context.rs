@@ -99,6 +99,7 @@ mod tests {
         std::fs::read_dir(dir).unwrap().count()
     }
 
+    /// CLI-019.
     #[test]
     fn cli_019_knowing_the_places_makes_nothing() {
         let home = Temporary::create(&std::env::temp_dir(), "cargento-context-test").unwrap();
@@ -110,6 +111,7 @@ mod tests {
         assert_eq!(names(root), 0);
     }
 
+    /// CONF-024.
     #[test]
     fn conf_024_pis_settings_are_read_at_start() {
         let home = Temporary::create(&std::env::temp_dir(), "cargento-context-test").unwrap();
@@ -123,6 +125,7 @@ mod tests {
         );
     }
 
+    /// CLI-033.
     #[test]
     fn cli_033_the_demo_has_a_private_home_that_goes_with_it() {
         let tmp = Temporary::create(&std::env::temp_dir(), "cargento-context-test").unwrap();

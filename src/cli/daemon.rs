@@ -46,6 +46,7 @@ mod tests {
     use crate::env::{Env, Platform};
     use crate::settings::Settings;
 
+    /// LIFE-023.
     #[test]
     fn life_023_what_is_said_of_a_daemon() {
         let env = Env::of(Platform::Linux, [("CARGENTO_HOME", "/nowhere/state")]);

@@ -47,6 +47,7 @@ fn plausible(body: &[u8], port: u16) -> Option<Health> {
 mod tests {
     use super::*;
 
+    /// LIFE-040.
     #[test]
     fn life_040_what_a_dashboard_answers() {
         let good = br#"{"ok": true, "pid": 41213, "port": 4553, "started": 1790000000.5, "version": "9", "more": [1]}"#;
@@ -55,6 +56,7 @@ mod tests {
         assert!(plausible(good, 4554).is_none());
     }
 
+    /// LIFE-040.
     #[test]
     fn life_040_lookalikes() {
         for body in [

@@ -149,6 +149,7 @@ mod tests {
         }
     }
 
+    /// STATE-005.
     #[test]
     fn state_005_what_is_recorded() {
         let home = scratch();
@@ -166,6 +167,7 @@ mod tests {
         assert!(remove(home.place(), 4553).unwrap() && !remove(home.place(), 4553).unwrap());
     }
 
+    /// STATE-008.
     #[test]
     fn state_008_what_is_no_record() {
         let home = scratch();
@@ -180,6 +182,7 @@ mod tests {
         assert_eq!(pid(&read(home.place(), 1).unwrap()), None);
     }
 
+    /// STATE-010.
     #[test]
     fn state_010_the_sweep_takes_stale_files_alone() {
         let home = scratch();

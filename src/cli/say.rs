@@ -56,6 +56,7 @@ mod tests {
         }
     }
 
+    /// CLI-023.
     #[test]
     fn cli_023_what_an_output_cannot_take_is_escaped() {
         let mut out = Ascii(Vec::new());

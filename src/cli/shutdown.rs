@@ -41,6 +41,7 @@ mod tests {
     use super::*;
     use std::cell::RefCell;
 
+    /// LIFE-070.
     #[test]
     fn life_070_a_failing_step_never_stops_the_next() {
         let ran = RefCell::new(Vec::new());

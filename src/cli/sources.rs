@@ -100,6 +100,7 @@ mod tests {
         Temporary::create(&std::env::temp_dir(), "cargento-sources-test").unwrap()
     }
 
+    /// NOTE-100.
     #[cfg(feature = "outbound")]
     #[test]
     fn note_100_the_first_source_decides_without_falling_through() {
@@ -117,6 +118,7 @@ mod tests {
         assert_eq!(url(&["--no-reach"], &var), None);
     }
 
+    /// NOTE-093.
     #[test]
     fn note_093_a_bad_source_is_named_and_counts_as_unset() {
         let home = scratch();

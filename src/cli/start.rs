@@ -143,6 +143,7 @@ mod tests {
     use super::*;
     use crate::surface::write::Temporary;
 
+    /// LIFE-003.
     #[test]
     fn life_003_what_a_busy_port_says() {
         let line = unbound("0.0.0.0", 4553, &BindError::InUse);
@@ -155,6 +156,7 @@ mod tests {
         assert!(line.contains("0.0.0.0:80") && line.contains("odd"));
     }
 
+    /// LIFE-024.
     #[test]
     fn life_024_the_end_of_a_log() {
         let home = Temporary::create(&std::env::temp_dir(), "cargento-start-test").unwrap();

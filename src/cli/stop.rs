@@ -68,6 +68,7 @@ fn asked_to_stop(port: u16, pid: u64, reply: Result<Reply, Failure>, freed: &dyn
 mod tests {
     use super::*;
 
+    /// LIFE-050.
     #[test]
     fn life_050_outcomes_of_the_request() {
         let reply = |status| Ok(Reply { status, body: Vec::new() });

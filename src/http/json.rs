@@ -36,6 +36,7 @@ pub fn object(body: &[u8]) -> Option<Object> {
 mod tests {
     use super::*;
 
+    /// HTTP-012.
     #[test]
     fn http_012_objects_and_everything_else() {
         for (body, want) in [
@@ -63,6 +64,7 @@ mod tests {
         }
     }
 
+    /// HTTP-012, TRUST-033.
     #[test]
     fn http_012_trust_033_depth_never_costs_the_stack() {
         let nested = |n: usize| format!("{{\"a\":{}1{}}}", "[".repeat(n), "]".repeat(n));

@@ -76,6 +76,7 @@ mod tests {
         String::from_utf8(page.document().body().to_vec()).unwrap()
     }
 
+    /// HTTP-031.
     #[test]
     fn http_031_the_capability_stands_before_the_first_end_of_head() {
         let (plain, with) = (text(&Page::new(None, false)), text(&Page::new(Some(TOKEN), false)));
@@ -87,6 +88,7 @@ mod tests {
         }
     }
 
+    /// HTTP-030, UI-004.
     #[test]
     fn http_030_ui_004_the_document_carries_its_policy_and_loads_from_here_alone() {
         let policy = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; \
@@ -96,6 +98,7 @@ mod tests {
         assert!(!INDEX.contains("cargento-focus") && !INDEX.contains("://"));
     }
 
+    /// UI-003.
     #[test]
     fn ui_003_the_table_is_the_folder() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("static");
@@ -125,6 +128,7 @@ mod tests {
         }
     }
 
+    /// HTTP-030.
     #[test]
     fn http_030_nothing_else_is_an_asset() {
         let page = Page::new(None, false);

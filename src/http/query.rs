@@ -105,6 +105,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// HTTP-006.
     #[test]
     fn http_006_query_and_fragment_are_cut() {
         for (target, authority, path) in [
@@ -128,6 +129,7 @@ mod tests {
         }
     }
 
+    /// HTTP-040.
     #[test]
     fn http_040_the_first_value_wins() {
         let query = |text: &'static str| Target::parse(text).query;

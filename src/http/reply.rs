@@ -216,6 +216,7 @@ mod tests {
         String::from_utf8(reply.compose(784_111_777.0).head).unwrap()
     }
 
+    /// HTTP-007.
     #[test]
     fn http_007_composed_replies_carry_the_fixed_lines() {
         let head = head(Reply::json(200, &serde_json::json!({"ok": true})));
@@ -234,6 +235,7 @@ mod tests {
         assert!(head.ends_with("\r\n\r\n"));
     }
 
+    /// HTTP-007.
     #[test]
     fn http_007_dates() {
         for (now, want) in [
@@ -246,6 +248,7 @@ mod tests {
         }
     }
 
+    /// HTTP-008, SSE-004.
     #[test]
     fn http_008_sse_004_a_stream_has_neither_length_nor_policy() {
         let head = head(Reply::stream("text/event-stream", |_| {}).with("X-Accel-Buffering", "no"));
@@ -253,6 +256,7 @@ mod tests {
         assert!(!head.contains("Content-Length") && !head.contains("Security-Policy"));
     }
 
+    /// HTTP-009.
     #[test]
     fn http_009_errors_name_code_and_reason_alone() {
         let reply = Reply::error_because(503, "notifications are off");
@@ -263,6 +267,7 @@ mod tests {
         assert!(!head.contains("Date:"));
     }
 
+    /// HTTP-009.
     #[test]
     fn http_009_a_header_value_cannot_break_its_line() {
         let head = head(Reply::json(200, &1).with("Retry-After", "5\r\nSet-Cookie: a"));

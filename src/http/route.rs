@@ -196,6 +196,7 @@ pub fn find(method: Method, path: &str) -> Option<(&'static Route, &str)> {
 mod tests {
     use super::*;
 
+    /// HTTP-021.
     #[test]
     fn http_021_the_post_surface_is_exactly_the_table() {
         let posts: Vec<_> = ROUTES.iter().filter(|r| r.method == Method::Post).map(|r| r.path).collect();
@@ -223,6 +224,7 @@ mod tests {
         assert!(ROUTES.iter().all(|r| r.method == Method::Get || !r.gate.relaxed), "every POST is strict (GATE-009)");
     }
 
+    /// HTTP-006.
     #[test]
     fn http_006_paths_match_exactly() {
         for path in [

@@ -41,6 +41,7 @@ fn digits(text: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// CLI-015.
     #[test]
     fn cli_015_accepted_and_refused_ids() {
         for id in [

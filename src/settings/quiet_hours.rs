@@ -51,6 +51,7 @@ fn minute(text: &str) -> Option<u16> {
 mod tests {
     use super::*;
 
+    /// NOTE-093.
     #[test]
     fn note_093_grammar() {
         for (text, want) in [("22:00-07:30", "22:00-07:30"), (" 00:00-23:59\n", "00:00-23:59")] {
@@ -63,6 +64,7 @@ mod tests {
         }
     }
 
+    /// NOTE-094.
     #[test]
     fn note_094_minutes_to_the_next_edge() {
         let night = QuietHours::parse("22:00-07:00").unwrap();
@@ -72,6 +74,7 @@ mod tests {
         assert_eq!(QuietHours::parse("08:00-08:00").unwrap().minutes_to_edge(5), None);
     }
 
+    /// NOTE-090.
     #[test]
     fn note_090_start_inside_end_outside_across_midnight() {
         let night = QuietHours::parse("22:00-07:00").unwrap();

@@ -64,6 +64,7 @@ fn life_032_every_flag_is_forwarded_to_a_respawn() {
     assert_eq!(daemon.respawn(&env).0, ["--port=4553", "--window-hours=24", "--no-git"]);
 }
 
+/// NOTE-106.
 #[test]
 fn note_106_the_webhook_travels_in_the_environment_alone() {
     let settings = parse(&["--reach-url", "https://hook.example/secret"]).unwrap();
@@ -73,6 +74,7 @@ fn note_106_the_webhook_travels_in_the_environment_alone() {
     assert!(!format!("{settings:?}").contains("hook.example"));
 }
 
+/// CLI-001.
 #[test]
 fn cli_001_both_spellings_prefixes_and_the_alias() {
     assert_eq!(parse(&["--port", "4600"]).unwrap(), parse(&["--port=4600"]).unwrap());
@@ -87,6 +89,7 @@ fn cli_001_both_spellings_prefixes_and_the_alias() {
     assert!(typed(["--ver".into()]).unwrap().version);
 }
 
+/// CLI-001.
 /// Every prefix of a name that no other name shares stands for it.
 #[test]
 fn cli_001_prefixes_are_unambiguous_or_refused() {
@@ -104,6 +107,7 @@ fn cli_001_prefixes_are_unambiguous_or_refused() {
     }
 }
 
+/// CLI-002, CLI-004.
 #[test]
 fn cli_002_and_004_what_is_not_understood() {
     for (args, names) in [
@@ -120,6 +124,7 @@ fn cli_002_and_004_what_is_not_understood() {
     }
 }
 
+/// CLI-010.
 #[test]
 fn cli_010_port_range() {
     for port in ["0", "-1", "65536", "99999999999", "http", "45.5", ""] {
@@ -130,6 +135,7 @@ fn cli_010_port_range() {
     assert_eq!(parse(&["--port", "65535"]).unwrap().port, 65535);
 }
 
+/// CLI-011.
 #[test]
 fn cli_011_two_addresses_and_why() {
     for host in [
@@ -158,6 +164,7 @@ fn cli_011_two_addresses_and_why() {
     assert_eq!(parse(&["--host", "0.0.0.0"]).unwrap().host, Host::Any);
 }
 
+/// CLI-012, CLI-014.
 #[test]
 fn cli_012_and_014_numbers_are_refused_never_clamped() {
     for flag in ["--history-days", "--window-hours"] {
@@ -172,6 +179,7 @@ fn cli_012_and_014_numbers_are_refused_never_clamped() {
     assert_eq!(parse(&["--history-days", "0.5"]).unwrap().history_retention_sec(), 43_200.0);
 }
 
+/// CLI-013, CLI-016, CLI-033.
 #[test]
 fn cli_013_016_033_combinations() {
     for other in ["--diagnose", "--stop", "--status", "--forget"] {
@@ -191,12 +199,14 @@ fn cli_013_016_033_combinations() {
     }
 }
 
+/// CLI-015.
 #[test]
 fn cli_015_a_refused_model_is_not_echoed() {
     let error = refused(&["--claude-reading-model=claude-zzz-marker"], "argument --claude-reading-model: ");
     assert!(!error.contains("marker"));
 }
 
+/// CLI-017.
 #[test]
 fn cli_017_the_first_one_shot_wins() {
     let all = ["--status", "--stop", "--forget", "--diagnose"];
@@ -207,12 +217,14 @@ fn cli_017_the_first_one_shot_wins() {
     assert_eq!(parse(&["--json"]).unwrap().one_shot(), None);
 }
 
+/// NOTE-093.
 #[test]
 fn note_093_a_bad_window_is_a_usage_error() {
     refused(&["--quiet-hours", "22-7"], "argument --quiet-hours: ");
     assert!(parse(&["--quiet-hours", "22:00-07:00"]).unwrap().quiet_hours.unwrap().contains(0));
 }
 
+/// CONF-011.
 #[test]
 fn conf_011_what_switches_mean_together() {
     let s = parse(&["--observer-model", "--unasked-readings"]).unwrap();
@@ -223,6 +235,7 @@ fn conf_011_what_switches_mean_together() {
     assert!(!parse(&["--no-irreversible"]).unwrap().irreversible_enabled());
 }
 
+/// CLI-033.
 #[test]
 fn cli_033_the_demo_starts_nothing_and_reaches_nobody() {
     let s = parse(&["--demo", "--observer-model", "--reach-url=https://h.example"]).unwrap().for_demo();
@@ -230,6 +243,7 @@ fn cli_033_the_demo_starts_nothing_and_reaches_nobody() {
     assert_eq!(s.reach_url, None);
 }
 
+/// CLI-001.
 #[test]
 fn cli_001_help_names_every_flag_and_stays_narrow() {
     let page = help();
@@ -241,6 +255,7 @@ fn cli_001_help_names_every_flag_and_stays_narrow() {
     assert!(page.lines().all(|line| line.len() <= 100 && !line.ends_with(' ')), "{page}");
 }
 
+/// CLI-037.
 #[test]
 fn cli_037_the_cost_of_the_host_flag_is_in_its_help() {
     let flag = FLAGS.iter().find(|flag| flag.name == "host").unwrap();
@@ -249,6 +264,7 @@ fn cli_037_the_cost_of_the_host_flag_is_in_its_help() {
     }
 }
 
+/// CLI-039.
 /// The README's options table is the table of flags.
 #[test]
 fn cli_039_the_readme_carries_the_table() {

@@ -161,6 +161,7 @@ mod tests {
         TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
     }
 
+    /// LIFE-003.
     #[test]
     fn life_003_a_busy_port_is_in_use_and_never_another_one() {
         let port = free_port();
@@ -171,6 +172,7 @@ mod tests {
         assert!(matches!(bind(Host::Loopback, 0), Err(BindError::Other(_))));
     }
 
+    /// LIFE-051, LIFE-052.
     #[test]
     fn life_051_and_052_free_once_the_listener_is_gone_even_with_lingering_peers() {
         let port = free_port();

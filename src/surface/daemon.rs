@@ -182,6 +182,7 @@ mod posix {
             heard
         }
 
+        /// LIFE-023.
         #[test]
         fn life_023_what_a_starter_hears() {
             assert!(matches!(line(b"4242\n", false), Heard::Pid(4242)));
@@ -191,6 +192,7 @@ mod posix {
             assert!(matches!(line(&[b'x'; 70], false), Heard::Broken(_)));
         }
 
+        /// LIFE-021.
         #[test]
         fn life_021_only_a_listener_on_the_port_and_a_pipe_are_taken_over() {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -66,6 +66,7 @@ mod tests {
     use super::*;
     use crate::surface::write::Temporary;
 
+    /// DIS-008.
     #[test]
     fn dis_008_one_writer_at_a_time_and_no_file_left() {
         let home = Temporary::create(&std::env::temp_dir(), "cargento-folder-test").unwrap();
@@ -79,6 +80,7 @@ mod tests {
         settle(dir);
     }
 
+    /// TRUST-052.
     #[test]
     fn trust_052_what_passes_by_itself() {
         assert!(is_passing(&io::Error::from_raw_os_error(libc::EMFILE)));

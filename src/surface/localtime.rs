@@ -87,6 +87,7 @@ mod system {
 mod tests {
     use super::*;
 
+    /// LIFE-041.
     #[test]
     fn life_041_a_stamp_that_cannot_be_converted_is_none() {
         for stamp in [f64::NAN, f64::INFINITY, 1e300, -1e300] {

@@ -212,6 +212,7 @@ mod tests {
         request(port, &Request { method: "GET", path: "/api/health", ..Request::default() }, limit, cap)
     }
 
+    /// TRUST-001.
     #[test]
     fn trust_001_request_bytes_and_reply() {
         let (port, served) = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi and more", true);
@@ -225,6 +226,7 @@ mod tests {
         assert_eq!(String::from_utf8(served.join().unwrap()).unwrap(), want);
     }
 
+    /// LIFE-040.
     #[test]
     fn life_040_the_body_is_read_no_further_than_its_cap() {
         let (port, _served) = serve(b"HTTP/1.0 200 OK\r\nContent-Length: 999999\r\n\r\n0123456789", true);
@@ -233,6 +235,7 @@ mod tests {
         assert_eq!(get(port, SECOND, 99).unwrap(), Reply { status: 404, body: b"until the end".to_vec() });
     }
 
+    /// HOOK-005.
     #[test]
     fn hook_005_a_redirect_is_only_a_status() {
         let (port, _served) =
@@ -240,6 +243,7 @@ mod tests {
         assert_eq!(get(port, SECOND, 9).unwrap().status, 307);
     }
 
+    /// LIFE-040.
     #[test]
     fn life_040_failures_are_told_apart() {
         let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -254,6 +258,7 @@ mod tests {
         assert!(matches!(get(port, SECOND, 9), Err(Failure::Lost(_))));
     }
 
+    /// LIFE-040.
     #[test]
     fn life_040_a_peer_that_never_answers_costs_the_limit_and_no_more() {
         let (port, _served) = serve(b"HTTP/1.1 ", true);
@@ -262,6 +267,7 @@ mod tests {
         assert!(began.elapsed() < Duration::from_secs(2));
     }
 
+    /// HOOK-010.
     #[test]
     fn hook_010_nothing_can_end_a_line_of_the_request() {
         for path in ["/a b", "/a\r\nX: y", "", "/ü"] {

@@ -275,6 +275,7 @@ mod tests {
         dir
     }
 
+    /// TRUST-031.
     #[test]
     fn trust_031_links_folders_and_fifos_are_refused_without_blocking() {
         let dir = scratch("kinds");

@@ -209,6 +209,7 @@ mod system {
 mod tests {
     use super::*;
 
+    /// LIFE-072.
     #[test]
     fn life_072_second_and_third_interrupt() {
         assert!(!at_once(0, false) && !at_once(0, true));
@@ -217,6 +218,7 @@ mod tests {
         assert!(at_once(2, false), "a third ends the process at once");
     }
 
+    /// LIFE-070.
     #[test]
     fn life_070_the_first_cause_is_the_one_that_counts() {
         let (waiter, stopper) = unattended();

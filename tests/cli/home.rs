@@ -188,7 +188,6 @@ pub fn files(dir: &Path) -> Vec<String> {
     names
 }
 
-
 /// One request over a fresh socket: status, head, body. Status 0 when nothing came back.
 pub struct Answer {
     pub status: u16,

@@ -3,14 +3,15 @@
 use super::home::{Board, Fake, Home, ask, files, free_port, health};
 use super::{stores, switches};
 use serde_json::Value;
-use std::net::TcpListener;
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+/// CLI-003, CLI-004, CLI-002.
 #[test]
 fn cli_002_usage_errors_go_to_stderr_and_touch_nothing() {
     let home = Home::new();
@@ -34,6 +35,7 @@ fn cli_002_usage_errors_go_to_stderr_and_touch_nothing() {
     assert!(files(&home.path).is_empty());
 }
 
+/// CLI-002.
 #[test]
 fn cli_002_help_and_version_go_to_stdout() {
     let home = Home::new();
@@ -44,6 +46,7 @@ fn cli_002_help_and_version_go_to_stdout() {
     assert!(files(&home.path).is_empty());
 }
 
+/// LIFE-041, LIFE-050.
 #[test]
 fn life_041_and_050_with_nobody_there() {
     let home = Home::new();
@@ -64,6 +67,7 @@ fn life_041_and_050_with_nobody_there() {
     assert!(file.exists(), "what is no state file is not removed");
 }
 
+/// LIFE-041.
 #[test]
 fn life_041_a_running_dashboard_is_known_by_its_answer() {
     let home = Home::new();
@@ -76,6 +80,7 @@ fn life_041_a_running_dashboard_is_known_by_its_answer() {
     assert_eq!(*fake.asked.lock().unwrap(), ["GET /api/health HTTP/1.1"]);
 }
 
+/// LIFE-050.
 #[test]
 fn life_050_what_a_stop_comes_to() {
     let home = Home::new();
@@ -98,6 +103,7 @@ fn life_050_what_a_stop_comes_to() {
     home.run(&["--port", &port, "--status"]).expect(1, &["not running"]);
 }
 
+/// LIFE-060, LIFE-061.
 #[test]
 fn life_060_and_061_forget() {
     let home = Home::new();
@@ -122,6 +128,7 @@ fn life_060_and_061_forget() {
     assert!(files(&bare.path).is_empty(), "forgetting nothing makes nothing");
 }
 
+/// DIAG-001, DIAG-008.
 #[test]
 fn diag_001_and_008_a_look_writes_nothing_and_warns_on_stderr() {
     let home = Home::new().env("CODEX_HOME", "/nowhere/codex");
@@ -141,6 +148,41 @@ fn diag_001_and_008_a_look_writes_nothing_and_warns_on_stderr() {
     assert!(files(&home.path).is_empty());
 }
 
+/// DECK-020, DIAG-005, DIAG-006, TRUST-036, FIELD-004: what could not be read stands at its harness with its code, in
+/// both forms; and what is left out by decision is said.
+#[test]
+fn deck_020_a_report_names_every_degrade() {
+    let home = Home::new();
+    stores::plant(&home.path);
+    let droid = home.path.join(".factory/sessions/-home-me-src-atlas/68abe758-1c58-4c0e-9a41-2f7e5d7d7a10.jsonl");
+    let text = std::fs::read_to_string(&droid).unwrap();
+    std::fs::write(&droid, text + "junk\n{\"broken\n").unwrap();
+    std::fs::write(home.path.join(".local/share/goose/sessions/sessions.db"), "no database ".repeat(100)).unwrap();
+    std::fs::write(home.path.join(".local/share/opencode/opencode.db"), "").unwrap();
+    let json = home.run(&["--diagnose", "--json", stores::WINDOW]);
+    let report: Value = serde_json::from_str(&json.expect(0, &[]).out).unwrap();
+    let said = |key: &str| {
+        let harness = report["harnesses"].as_array().unwrap().iter().find(|h| h["key"] == key).unwrap();
+        let list = harness["degrades"].as_array().unwrap().iter();
+        list.map(|d| format!("{} {}", d["code"].as_str().unwrap(), d["count"])).collect::<Vec<_>>()
+    };
+    assert_eq!(said("claude"), Vec::<String>::new());
+    assert_eq!(said("codex"), ["compressed 1"]);
+    assert_eq!(said("droid"), ["record-skipped 2"]);
+    assert_eq!(said("goose"), ["store-corrupt null"]);
+    assert_eq!(said("opencode"), ["schema-unknown null"]);
+    home.run(&["--diagnose", stores::WINDOW]).expect(
+        0,
+        &[
+            "         record-skipped in 68abe758-1c58-4c0e-9a41-2f7e5d7d7a10.jsonl, 2 of them\n",
+            "         compressed in codex.sessions, 1 of them\n         codex: archived threads are not read\n",
+            "         store-corrupt in goose.db\n",
+            "         schema-unknown in opencode.db\n",
+        ],
+    );
+}
+
+/// CLI-017.
 #[test]
 fn cli_017_the_first_one_shot_wins() {
     let home = Home::new();
@@ -148,6 +190,7 @@ fn cli_017_the_first_one_shot_wins() {
     assert!(serde_json::from_str::<Value>(&said.expect(0, &[]).out).is_ok());
 }
 
+/// CLI-022, STATE-009, LIFE-005, LIFE-008, LIFE-070.
 #[test]
 fn life_070_every_way_out_is_orderly() {
     for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT] {
@@ -186,7 +229,7 @@ fn cli_024_an_ignored_sigterm_is_restored_and_nohup_is_honoured() {
     assert_eq!(board.ends(), Some(0));
 }
 
-/// LIFE-020 to LIFE-025, NOTE-106: one daemon from start to stop.
+/// LIFE-004, LIFE-022, LIFE-023, LIFE-020 to LIFE-025, NOTE-106: one daemon from start to stop.
 #[test]
 fn life_023_a_daemon_from_start_to_stop() {
     let home = Home::new();
@@ -200,6 +243,11 @@ fn life_023_a_daemon_from_start_to_stop() {
     let log = home.state().join(format!("cargento-{port}.log"));
     let line = format!("Cargento: http://127.0.0.1:{port}/ (pid {pid}, log {})\n", log.display());
     assert_eq!(said.expect(0, &[]).out, line);
+    if cfg!(target_os = "linux") {
+        let leads = |fd: u32| std::fs::read_link(format!("/proc/{pid}/fd/{fd}")).unwrap();
+        assert_eq!(leads(0), std::path::Path::new("/dev/null"));
+        assert!([1, 2].iter().all(|fd| leads(*fd) == log.canonicalize().unwrap()));
+    }
     if let Ok(bytes) = std::fs::read(format!("/proc/{pid}/cmdline")) {
         let args: Vec<_> = bytes.split(|b| *b == 0).map(|arg| String::from_utf8_lossy(arg).into_owned()).collect();
         assert_eq!(args[1..args.len() - 1], [&format!("--port={port}"), "--window-hours=2", "--no-git"]);
@@ -221,6 +269,7 @@ fn life_023_a_daemon_from_start_to_stop() {
     assert!(!std::fs::read_to_string(&log).unwrap().contains("secret-path"));
 }
 
+/// LIFE-020.
 #[test]
 fn life_020_a_daemon_without_a_place_for_its_log_is_explained() {
     let home = Home::new();
@@ -258,6 +307,39 @@ fn state_010_a_killed_board_is_swept_by_the_next() {
     assert_eq!(files(&home.state()), [format!("cargento-{}.json", dead.port)]);
     let next = home.serve(free_port(), &[]);
     assert_eq!(files(&home.state()), [format!("cargento-{}.json", next.port)]);
+}
+
+/// CONF-003, TRUST-001: a proxy of the environment is asked by none of the clients.
+#[test]
+fn conf_003_no_proxy_comes_between_us() {
+    let proxy = TcpListener::bind("127.0.0.1:0").unwrap();
+    proxy.set_nonblocking(true).unwrap();
+    let url = format!("http://{}", proxy.local_addr().unwrap());
+    let mut home = Home::new();
+    for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
+        home = home.env(name, &url);
+    }
+    let fake = Fake::ours(Some(200), false);
+    let port = fake.port.to_string();
+    home.run(&["--port", &port, "--status"]).expect(0, &["running on port"]);
+    home.run(&["event-hook", "claude", &port]).expect(0, &[]);
+    home.run(&["notify-hook", &format!("http://127.0.0.1:{port}/api/notify")]).expect(0, &[]);
+    home.run(&["--port", &port, "--stop"]).expect(0, &["stopped"]);
+    assert!(proxy.accept().is_err(), "somebody came to the proxy");
+}
+
+/// CLI-023: a reader that has gone makes nothing fail.
+#[test]
+fn cli_023_a_closed_output_is_no_failure() {
+    let home = Home::new();
+    for (args, code) in
+        [(&["--help"][..], 0), (&["--diagnose"], 0), (&["--status", "--port", "1"], 1), (&["hooks", "claude"], 0)]
+    {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = home.command(args).stdout(writer).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
 }
 
 /// TRUST-073, STATE-001, STATE-002: every own file is its owner's alone in a folder that is, under a umask that forbids
@@ -342,12 +424,14 @@ fn life_003_life_074_a_busy_port_is_named_and_nothing_is_written() {
     let home = Home::new();
     let first = home.serve(free_port(), &[]);
     let second = home.serve(free_port(), &[]);
-    let before = (files(&home.state()), std::fs::read(home.state().join(format!("cargento-{}.json", second.port))).unwrap());
+    let before =
+        (files(&home.state()), std::fs::read(home.state().join(format!("cargento-{}.json", second.port))).unwrap());
     let port = second.port.to_string();
     let said = home.run(&["--port", &port]);
     said.expect(1, &[&port, &format!("http://127.0.0.1:{port}/api/data"), "--port"]);
     assert!(said.err.is_empty());
-    let after = (files(&home.state()), std::fs::read(home.state().join(format!("cargento-{}.json", second.port))).unwrap());
+    let after =
+        (files(&home.state()), std::fs::read(home.state().join(format!("cargento-{}.json", second.port))).unwrap());
     assert_eq!(before, after);
     assert!(health(first.port).is_some() && health(second.port).is_some());
 }

@@ -222,7 +222,13 @@ pub fn plant_forbidden(home: &Path) -> Vec<PathBuf> {
     );
     below(
         droid,
-        &["68abe758-1c58-4c0e-9a41-2f7e5d7d7a10.settings.json", "a.lock", "a.jsonl.bak", "settings.json", "logs/a.jsonl"],
+        &[
+            "68abe758-1c58-4c0e-9a41-2f7e5d7d7a10.settings.json",
+            "a.lock",
+            "a.jsonl.bak",
+            "settings.json",
+            "logs/a.jsonl",
+        ],
     );
     names.into_iter().map(|name| put(home.join(name), TRIPWIRE)).collect()
 }

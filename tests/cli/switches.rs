@@ -165,7 +165,12 @@ const SWITCHES: &[Switch] = &[
         untouched: &["cargento-history.json"],
         ..NOTHING
     },
-    Switch { name: "no-deck", gone: &["deck"], off: &[("GET", "/api/session?harness=claude&sid=27d10654", 503)], ..NOTHING },
+    Switch {
+        name: "no-deck",
+        gone: &["deck"],
+        off: &[("GET", "/api/session?harness=claude&sid=27d10654", 503)],
+        ..NOTHING
+    },
     Switch { name: "no-reach", beside: &["--reach-url=http://127.0.0.1:1/x"], ..NOTHING },
     Switch { name: "no-quiet-hours", says: &[("/in_quiet_hours", Flag(false))], beside: &[QUIET], ..NOTHING },
 ];
@@ -208,7 +213,13 @@ pub fn use_everything(home: &Home, port: u16) {
         all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         all.to_string()
     };
-    ask(port, "POST", "/api/annotate", &[], &with(&session, json!({"goal": "Round to even", "lines": ["Taxes agree"]})));
+    ask(
+        port,
+        "POST",
+        "/api/annotate",
+        &[],
+        &with(&session, json!({"goal": "Round to even", "lines": ["Taxes agree"]})),
+    );
     ask(port, "POST", "/api/dismiss", &[], &other.to_string());
     ask(port, "POST", "/api/notify", &[], &json!({"session_id": "x", "message": "waiting"}).to_string());
     ask(port, "POST", "/api/usage", &[], "{}");
@@ -243,6 +254,7 @@ fn status(port: u16, method: &str, path: &str) -> u16 {
     ask(port, method, path, &[], "{}").status
 }
 
+/// CLI-039.
 #[test]
 fn cli_039_the_table_has_every_off_switch() {
     let flags: Vec<&str> = FLAGS
@@ -262,7 +274,8 @@ fn cli_039_the_table_has_every_off_switch() {
 fn cli_039_without_a_switch_everything_is_there() {
     let home = used_home();
     let kept: Vec<String> = own_files(&home).into_keys().collect();
-    for name in ["cargento-annotations.json", "cargento-dismissals.json", "cargento-ends.json", "cargento-history.json"] {
+    for name in ["cargento-annotations.json", "cargento-dismissals.json", "cargento-ends.json", "cargento-history.json"]
+    {
         assert!(kept.iter().any(|own| own == name), "{name} among {kept:?}");
     }
     let hours = quiet_now();
@@ -298,7 +311,8 @@ fn cli_039_each_switch_on_a_daemon() {
         let port = free_port();
         let (flag, port_text, hours) = (format!("--{name}"), port.to_string(), quiet_now());
         let beside = switch.beside.iter().map(|arg| if *arg == QUIET { hours.as_str() } else { arg });
-        let args: Vec<&str> = ["--daemon", "--port", &port_text, stores::WINDOW, &flag].into_iter().chain(beside).collect();
+        let args: Vec<&str> =
+            ["--daemon", "--port", &port_text, stores::WINDOW, &flag].into_iter().chain(beside).collect();
         home.run(&args).expect(0, &[]);
         let record = std::fs::read(home.state().join(format!("cargento-{port}.json"))).unwrap();
         let record: Value = serde_json::from_slice(&record).unwrap();
@@ -347,7 +361,7 @@ fn judge(switch: &Switch, home: &Home, port: u16, shown: &Value, record: &Value)
     );
     let page = String::from_utf8(ask(port, "GET", "/", &[], "").body).unwrap();
     assert!(!page.contains("cargento-focus"), "a focus token under --{name}");
-    assert_eq!(shown["sessions"].as_array().unwrap().is_empty(), false, "rows under --{name}");
+    assert!(!shown["sessions"].as_array().unwrap().is_empty(), "rows under --{name}");
     assert_eq!(ask(port, "POST", "/api/usage", &[], "{}").body, br#"{"ok":true,"usage":0}"#, "USE-071");
     assert!(home.path.is_dir());
 }

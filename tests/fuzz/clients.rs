@@ -35,6 +35,7 @@ fn client(name: &'static str, args: &[&str], says: &[&str]) {
     });
 }
 
+/// TRUST-049, TRUST-080.
 #[test]
 fn trust_049_080_event_hook() {
     for harness in ["claude", "codex", "gemini"] {
@@ -42,16 +43,19 @@ fn trust_049_080_event_hook() {
     }
 }
 
+/// TRUST-049, TRUST-080.
 #[test]
 fn trust_049_080_notify_hook() {
     client("notify-hook", &["notify-hook", "http://127.0.0.1:1/api/notify"], &[""]);
 }
 
+/// TRUST-049, TRUST-080.
 #[test]
 fn trust_049_080_agy_hook() {
     client("agy-hook", &["agy-hook", "Stop", "PORT"], &["{}\n", "{}", ""]);
 }
 
+/// TRUST-049, TRUST-080.
 #[test]
 fn trust_049_080_statusline_hook() {
     client("statusline-hook", &["statusline-hook", "PORT"], &["\n"]);

@@ -78,6 +78,7 @@ impl Bench {
     }
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_dismissals() {
     let bench = Bench::new("cargento-dismissals.json");
@@ -88,7 +89,10 @@ fn trust_080_081_dismissals() {
     let list = |store: &Dismissals| {
         store.refresh();
         // A time no clock shows is read as milliseconds, again each time it is written.
-        format!("{:?}", store.list().iter().filter(|(_, mark)| mark.at < 1e12 && mark.seen_activity < 1e12).collect::<Vec<_>>())
+        format!(
+            "{:?}",
+            store.list().iter().filter(|(_, mark)| mark.at < 1e12 && mark.seen_activity < 1e12).collect::<Vec<_>>()
+        )
     };
     bench.run(
         "dismissals",
@@ -103,6 +107,7 @@ fn trust_080_081_dismissals() {
     );
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_session_ends() {
     let bench = Bench::new("cargento-ends.json");
@@ -111,7 +116,8 @@ fn trust_080_081_session_ends() {
         store.mark(&(Key::Claude, sid.into()), NOW);
     }
     let list = |store: &StoredEnds| {
-        let mut all: Vec<_> = store.all().into_iter().map(|((key, sid), at)| format!("{} {sid} {at}", key.as_str())).collect();
+        let mut all: Vec<_> =
+            store.all().into_iter().map(|((key, sid), at)| format!("{} {sid} {at}", key.as_str())).collect();
         all.sort();
         all.join("\n")
     };
@@ -128,6 +134,7 @@ fn trust_080_081_session_ends() {
     );
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_deliveries() {
     let bench = Bench::new("cargento-deliveries.json");
@@ -152,6 +159,7 @@ fn trust_080_081_deliveries() {
     );
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_history() {
     let bench = Bench::new("cargento-history.json");
@@ -186,6 +194,7 @@ fn trust_080_081_history() {
     );
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_annotations() {
     let bench = Bench::new("cargento-annotations.json");
@@ -216,11 +225,13 @@ fn trust_080_081_annotations() {
     );
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_departures() {
     let bench = Bench::new("cargento-departures.json");
     let store = Departures::new(bench.place(), quiet());
-    let check = cargento::keep::departures::Check { harness: "claude".into(), sid: "3f9c01ab".into(), ..Default::default() };
+    let check =
+        cargento::keep::departures::Check { harness: "claude".into(), sid: "3f9c01ab".into(), ..Default::default() };
     store.record(vec![check]);
     let list = |store: &Departures| {
         store.refresh();
@@ -233,7 +244,11 @@ fn trust_080_081_departures() {
         |place| drop(list(&Departures::new(place.clone(), quiet()))),
         |place, _| {
             let store = Departures::new(place.clone(), quiet());
-            store.withdraw("claude", "3f9c01ab").persisted().then(|| list(&store)).filter(|_| place.path("cargento-departures.json").exists())
+            store
+                .withdraw("claude", "3f9c01ab")
+                .persisted()
+                .then(|| list(&store))
+                .filter(|_| place.path("cargento-departures.json").exists())
         },
         |place| list(&Departures::new(place.clone(), quiet())),
     );

@@ -34,7 +34,8 @@ impl Home {
         let home = self.scratch.0.to_str().unwrap();
         let roots = Roots::new(&Env::of(Platform::Linux, [("HOME", home)]), None);
         let hooks = Arc::new(Hooks::new(roots.primary("claude.projects").unwrap().to_path_buf()));
-        let (_, make) = makes(&roots, &self.scratch.0, &hooks, true).into_iter().find(|(key, _)| *key == self.key).unwrap();
+        let (_, make) =
+            makes(&roots, &self.scratch.0, &hooks, true).into_iter().find(|(key, _)| *key == self.key).unwrap();
         make()
     }
 
@@ -84,7 +85,10 @@ fn same(warm: &[String], cold: &[String], who: &str) {
     for n in 0..warm.len().max(cold.len()) {
         let (a, b) = (warm.get(n).map_or("", String::as_str), cold.get(n).map_or("", String::as_str));
         let at = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
-        let piece = |text: &str| String::from_utf8_lossy(&text.as_bytes()[at.saturating_sub(60).min(text.len())..(at + 200).min(text.len())]).into_owned();
+        let piece = |text: &str| {
+            String::from_utf8_lossy(&text.as_bytes()[at.saturating_sub(60).min(text.len())..(at + 200).min(text.len())])
+                .into_owned()
+        };
         assert!(a == b, "{who} says\n  {}\nand a new one\n  {}", piece(a), piece(b));
     }
 }
@@ -134,7 +138,9 @@ fn database(name: &'static str, key: Key, root: &str, ending: &str, rounds: u32)
     let files = home.files(root, &[ending]);
     let sample = |path: &Path| -> Vec<(String, String)> {
         let db = Connection::open(path).unwrap();
-        let mut tables = db.prepare("SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'").unwrap();
+        let mut tables = db
+            .prepare("SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'")
+            .unwrap();
         tables.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect()
     };
     let columns: Vec<Vec<(String, String)>> = files.iter().map(|(path, _)| sample(path)).collect();
@@ -143,7 +149,8 @@ fn database(name: &'static str, key: Key, root: &str, ending: &str, rounds: u32)
     for ((path, _), columns) in files.iter().zip(&columns) {
         let db = Connection::open(path).unwrap();
         for (table, column) in columns {
-            let mut all = db.prepare(&format!("SELECT CAST({column} AS BLOB) FROM {table} WHERE {column} IS NOT NULL")).unwrap();
+            let mut all =
+                db.prepare(&format!("SELECT CAST({column} AS BLOB) FROM {table} WHERE {column} IS NOT NULL")).unwrap();
             seeds.extend(all.query_map([], |row| row.get::<_, Vec<u8>>(0)).unwrap().map(Result::unwrap));
         }
     }
@@ -198,66 +205,79 @@ fn cell(input: &[u8], dice: &mut Dice) -> Cell {
     }
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_claude() {
     lines("claude", Key::Claude, ".claude", &[".jsonl", ".json"], 120);
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_codex() {
     lines("codex", Key::Codex, ".codex", &[".jsonl", ".zst"], 120);
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_pi() {
     lines("pi", Key::Pi, ".pi", &[".jsonl"], 150);
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_gemini() {
     lines("gemini", Key::Gemini, ".gemini/tmp", &[".jsonl", ".json"], 150);
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_droid() {
     lines("droid", Key::Droid, ".factory", &[".jsonl"], 150);
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_copilot_events() {
     lines("copilot", Key::Copilot, ".copilot/session-state", &[".jsonl"], 150);
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_copilot_ledger() {
     database("copilot-ledger", Key::Copilot, ".copilot", "session-store.db", 80);
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_antigravity_logs() {
     lines("antigravity-logs", Key::Antigravity, ".gemini/antigravity-cli", &[".log", ".json"], 100);
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_antigravity() {
     database("antigravity", Key::Antigravity, ".gemini/antigravity-cli", ".db", 100);
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_opencode() {
     database("opencode", Key::OpenCode, ".local/share/opencode", ".db", 100);
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_goose() {
     database("goose", Key::Goose, ".local/share/goose", ".db", 100);
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_cursor() {
     database("cursor", Key::Cursor, ".cursor", ".db", 100);
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_cursor_meta() {
     lines("cursor-meta", Key::Cursor, ".cursor", &["meta.json"], 80);

@@ -25,13 +25,15 @@ fn prompts() -> Vec<Vec<u8>> {
     seeds
 }
 
+/// TRUST-080, TRUST-081.
 /// What the redactor may leave is what a second, slow one leaves, and nothing more the second time.
 #[test]
 fn trust_080_081_redactor() {
     Target::new("redactor", 1500, prompts()).run(|input, dice| {
         let text = String::from_utf8_lossy(input);
         // The oracle is cubic; a window of the text is enough of it.
-        let from = (0..=text.len()).nth(dice.below(text.len() + 1)).filter(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let from =
+            (0..=text.len()).nth(dice.below(text.len() + 1)).filter(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let window: String = text[from..].chars().take(300).collect();
         let once = redact::redact(&window);
         assert_eq!(once, oracle::redact(&window), "another result than the oracle's for {window:?}");
@@ -42,6 +44,7 @@ fn trust_080_081_redactor() {
     });
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_safe_text_and_bounds() {
     Target::new("safe-text", 3000, prompts()).run(|input, dice| {
@@ -60,6 +63,7 @@ fn trust_080_081_safe_text_and_bounds() {
     });
 }
 
+/// TRUST-080.
 #[test]
 fn trust_080_prompts_titles_and_labels() {
     Target::new("prompts", 3000, prompts()).run(|input, _| {
@@ -90,6 +94,7 @@ fn trust_080_prompts_titles_and_labels() {
     });
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_records_that_a_strict_reader_refuses() {
     Target::new("records", 3000, [samples("claude"), samples("codex"), samples("pi")].concat()).run(|input, _| {
@@ -107,6 +112,7 @@ fn trust_080_081_records_that_a_strict_reader_refuses() {
     });
 }
 
+/// TRUST-080.
 #[test]
 fn trust_080_boot_envelopes() {
     let seeds = [
@@ -125,9 +131,16 @@ fn trust_080_boot_envelopes() {
     });
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_times() {
-    let seeds = ["2026-09-20T10:00:00Z", "2026-09-20T10:00:00.123456+02:00", "2026-09-20 10:00", "1789898400", "2024-02-29T24:00:00-00:00"];
+    let seeds = [
+        "2026-09-20T10:00:00Z",
+        "2026-09-20T10:00:00.123456+02:00",
+        "2026-09-20 10:00",
+        "1789898400",
+        "2024-02-29T24:00:00-00:00",
+    ];
     Target::new("times", 6000, seeds).run(|input, _| {
         let text = String::from_utf8_lossy(input);
         let parsed = time::parse_iso(&text);
@@ -143,10 +156,21 @@ fn trust_080_081_times() {
 /// A parser that is quadratic would show at a megabyte (TRUST-065).
 #[test]
 fn trust_065_a_megabyte_of_decoys_is_read_in_linear_time() {
-    let decoys = ["sk-ant-", "-----BEGIN PRIVATE KEY-----", "aws_secret_access_key=", "https://a:", "eyJ", "ghp_", "{\"command\"", "<a", "`", "definition_dir: "];
+    let decoys = [
+        "sk-ant-",
+        "-----BEGIN PRIVATE KEY-----",
+        "aws_secret_access_key=",
+        "https://a:",
+        "eyJ",
+        "ghp_",
+        "{\"command\"",
+        "<a",
+        "`",
+        "definition_dir: ",
+    ];
     for decoy in decoys {
         let text = decoy.repeat((1 << 20) / decoy.len());
-        Target::new("decoys", 0, [text]).as_they_are(|input| {
+        Target::new("decoys", 0, [text]).unchanged(|input| {
             let text = std::str::from_utf8(input).unwrap();
             redact::redact(text);
             safe_text(text, 140);

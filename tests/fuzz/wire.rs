@@ -48,6 +48,7 @@ fn scan(input: &[u8], pieces: &[usize]) -> Result<Option<Extent>, String> {
     Ok(None)
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_request_head_gate_and_target() {
     Target::new("head", 4000, heads()).run(|input, dice| {
@@ -86,6 +87,7 @@ fn trust_080_081_request_head_gate_and_target() {
     });
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_bodies() {
     let seeds = [
@@ -105,6 +107,7 @@ fn trust_080_081_bodies() {
     });
 }
 
+/// TRUST-080, TRUST-081.
 /// A refused envelope changes nothing but the counter of its outcome.
 #[test]
 fn trust_080_081_event_envelope() {
@@ -141,6 +144,7 @@ fn trust_080_081_event_envelope() {
     });
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_command_line() {
     let seeds = [
@@ -162,7 +166,9 @@ fn trust_080_081_command_line() {
         assert!(secret.len() < 16 || args.iter().all(|arg| !arg.to_string_lossy().contains(secret)));
         let mut again = Settings::of(&typed(args).expect("a respawn is understood")).expect("and means something");
         again.reach_url = child.text(cargento::env::REACH_URL).map(cargento::settings::Secret::new);
-        for own in [&mut settings.daemon, &mut settings.demo, &mut settings.status, &mut settings.stop, &mut settings.forget] {
+        for own in
+            [&mut settings.daemon, &mut settings.demo, &mut settings.status, &mut settings.stop, &mut settings.forget]
+        {
             *own = false;
         }
         (settings.diagnose, settings.json) = (false, false);
@@ -170,6 +176,7 @@ fn trust_080_081_command_line() {
     });
 }
 
+/// TRUST-080, TRUST-081.
 #[test]
 fn trust_080_081_quiet_hours() {
     Target::new("quiet-hours", 6000, ["22:00-07:00", "00:00-23:59", "1:2-3:4"]).run(|input, _| {
@@ -180,6 +187,7 @@ fn trust_080_081_quiet_hours() {
     });
 }
 
+/// TRUST-080.
 /// The client that `--status`, `--stop` and every hook use, against replies of any kind.
 #[test]
 fn trust_080_replies_to_our_own_client() {
@@ -209,6 +217,7 @@ fn trust_080_replies_to_our_own_client() {
     });
 }
 
+/// TRUST-080.
 /// Pi's settings and the state file, which other programs may have written.
 #[test]
 fn trust_080_small_files_of_others() {

@@ -530,7 +530,14 @@ const EVENT: &str = "/api/events/claude";
 const SESSION: &str = "019fa752-aaaa-4000-8000-000000000001";
 
 /// An event with a harness's own token, which stands for the case in the file.
-fn event<'c>(c: &'c mut Corpus, name: &str, body: Vec<Value>, length: usize, status: u16, counters: Value) -> &'c mut Value {
+fn event<'c>(
+    c: &'c mut Corpus,
+    name: &str,
+    body: Vec<Value>,
+    length: usize,
+    status: u16,
+    counters: Value,
+) -> &'c mut Value {
     let lines = format!("X-Cargento-Capability: {{token:claude}}\r\nContent-Length: {length}\r\n");
     let case = c.case(format!("event: {name}"), [vec![json!(plain("POST", EVENT, &lines))], body].concat(), status, "");
     case["counters"] = counters;
@@ -549,7 +556,10 @@ fn events(c: &mut Corpus) {
         ("an empty token", "X-Cargento-Capability:\r\n".into()),
         ("a made-up token", format!("X-Cargento-Capability: {}\r\n", "0".repeat(64))),
         ("another harness's token", "X-Cargento-Capability: {token:codex}\r\n".into()),
-        ("the token twice", "X-Cargento-Capability: {token:claude}\r\nX-Cargento-Capability: {token:claude}\r\n".into()),
+        (
+            "the token twice",
+            "X-Cargento-Capability: {token:claude}\r\nX-Cargento-Capability: {token:claude}\r\n".into(),
+        ),
         ("the token and a blank more", "X-Cargento-Capability: {token:claude} x\r\n".into()),
         ("the token as a bearer", "Authorization: Bearer {token:claude}\r\n".into()),
         ("the token as a cookie", "Cookie: X-Cargento-Capability={token:claude}\r\n".into()),
@@ -569,7 +579,14 @@ fn events(c: &mut Corpus) {
     }
     let nothing = || json!({"body.empty-object": 1, "reject.incompatible": 1});
     for length in [8191, 8192] {
-        event(c, &format!("{length} bytes of junk"), vec![json!({"repeat": "x", "times": length})], length, 200, nothing());
+        event(
+            c,
+            &format!("{length} bytes of junk"),
+            vec![json!({"repeat": "x", "times": length})],
+            length,
+            200,
+            nothing(),
+        );
     }
     for (name, body, length) in unusable() {
         if length <= 8192 {
@@ -583,18 +600,42 @@ fn events(c: &mut Corpus) {
         event(c, &name, vec![json!(body)], body.len(), 200, json!({counter: 1}))["outcome"] = json!(outcome);
     };
     for kind in KINDS.into_iter().chain(["\"1\"", "2", "[1]"]) {
-        say(format!("v {kind}"), format!("{{\"v\":{kind},\"event\":\"turn_started\",\"session_id\":\"{SESSION}\"}}"), "incompatible");
+        say(
+            format!("v {kind}"),
+            format!("{{\"v\":{kind},\"event\":\"turn_started\",\"session_id\":\"{SESSION}\"}}"),
+            "incompatible",
+        );
     }
-    for kind in KINDS.into_iter().chain(["\"nap\"", "\"TURN_STARTED\"", "\"turn_started\\u0000\"", "[\"turn_started\"]"]) {
-        say(format!("event {kind}"), format!("{{\"v\":1,\"event\":{kind},\"session_id\":\"{SESSION}\"}}"), "unknown-event");
+    for kind in
+        KINDS.into_iter().chain(["\"nap\"", "\"TURN_STARTED\"", "\"turn_started\\u0000\"", "[\"turn_started\"]"])
+    {
+        say(
+            format!("event {kind}"),
+            format!("{{\"v\":1,\"event\":{kind},\"session_id\":\"{SESSION}\"}}"),
+            "unknown-event",
+        );
     }
     for kind in KINDS.into_iter().chain(["\"  \"", "[\"x\"]"]) {
-        say(format!("session_id {kind}"), format!("{{\"v\":1,\"event\":\"turn_started\",\"session_id\":{kind}}}"), "malformed");
+        say(
+            format!("session_id {kind}"),
+            format!("{{\"v\":1,\"event\":\"turn_started\",\"session_id\":{kind}}}"),
+            "malformed",
+        );
     }
     let long = format!("\"{}\"", "a".repeat(201));
-    say("a session_id of 201 characters".into(), format!("{{\"v\":1,\"event\":\"turn_started\",\"session_id\":{long}}}"), "malformed");
-    for id in ["short", "../../../etc/passwd", "zzzzzzzz-zzzz", "\\u00e9\\u00e9\\u00e9\\u00e9\\u00e9\\u00e9\\u00e9\\u00e9"] {
-        say(format!("session id {id:?}"), format!("{{\"v\":1,\"event\":\"turn_started\",\"session_id\":\"{id}\"}}"), "unmappable-id");
+    say(
+        "a session_id of 201 characters".into(),
+        format!("{{\"v\":1,\"event\":\"turn_started\",\"session_id\":{long}}}"),
+        "malformed",
+    );
+    for id in
+        ["short", "../../../etc/passwd", "zzzzzzzz-zzzz", "\\u00e9\\u00e9\\u00e9\\u00e9\\u00e9\\u00e9\\u00e9\\u00e9"]
+    {
+        say(
+            format!("session id {id:?}"),
+            format!("{{\"v\":1,\"event\":\"turn_started\",\"session_id\":\"{id}\"}}"),
+            "unmappable-id",
+        );
     }
     say("a version that is said twice".into(), "{\"v\":1,\"v\":2,\"event\":\"turn_started\"}".into(), "incompatible");
 }
@@ -637,14 +678,20 @@ fn typed_words(c: &mut Corpus) {
         for kind in KINDS.into_iter().filter(|kind| !fits.contains(kind)) {
             // A list of origins fits a list of as many lines.
             let beside = if field == "origins" { ",\"lines\":[\"a\"]" } else { "" };
-            refused(format!("{field} {kind}"), format!("{{\"harness\":\"claude\",\"sid\":\"x\",\"{field}\":{kind}{beside}}}"));
+            refused(
+                format!("{field} {kind}"),
+                format!("{{\"harness\":\"claude\",\"sid\":\"x\",\"{field}\":{kind}{beside}}}"),
+            );
         }
     }
     for (name, lines) in [("a line that is no text", "[\"a\",1]"), ("a list in a list", "[[\"a\"]]")] {
         refused(name.into(), format!("{{\"harness\":\"claude\",\"sid\":\"x\",\"lines\":{lines}}}"));
     }
     for origins in ["[0,1]", "[-1]", "[true]", "[1.5]", "[\"0\"]"] {
-        refused(format!("origins {origins}"), format!("{{\"harness\":\"claude\",\"sid\":\"x\",\"lines\":[\"a\"],\"origins\":{origins}}}"));
+        refused(
+            format!("origins {origins}"),
+            format!("{{\"harness\":\"claude\",\"sid\":\"x\",\"lines\":[\"a\"],\"origins\":{origins}}}"),
+        );
     }
     let nothing = "{\"harness\":\"claude\",\"sid\":\"x\"}";
     c.post("a session and nothing else", PATH, vec![json!(nothing)], nothing.len(), 200, "annotate.refused");

@@ -31,6 +31,7 @@ fn open(board: &Board, bytes: &[u8]) -> TcpStream {
     stream
 }
 
+/// HTTP-002.
 #[test]
 fn http_002_one_request_and_one_reply_per_connection() {
     let board = Board::new();
@@ -44,6 +45,7 @@ fn http_002_one_request_and_one_reply_per_connection() {
     assert!(reply.closed && reply.header("connection") == Some("close"));
 }
 
+/// HTTP-004.
 #[test]
 fn http_004_limits_and_malformed_heads() {
     let board = Board::new();
@@ -68,6 +70,7 @@ fn http_004_limits_and_malformed_heads() {
     assert_eq!(board.get(&format!("/{}", "a".repeat(60_000))).status, 404);
 }
 
+/// HTTP-002, HTTP-011.
 #[test]
 fn http_002_011_lengths_that_lie() {
     let board = Board::new();
@@ -86,6 +89,7 @@ fn http_002_011_lengths_that_lie() {
     assert_eq!(members(&[], b"{\"a\":1}"), 1);
 }
 
+/// HTTP-003, TRUST-047.
 #[test]
 fn http_003_trust_047_a_head_has_its_time_in_all_and_then_no_reply() {
     let board = board(quick());
@@ -105,6 +109,7 @@ fn http_003_trust_047_a_head_has_its_time_in_all_and_then_no_reply() {
     assert_eq!(board.counters.get("http.slow"), 3);
 }
 
+/// HTTP-003.
 #[test]
 fn http_003_a_body_has_its_time_in_all_and_holds_nobody_else() {
     let board = board(quick());
@@ -120,6 +125,7 @@ fn http_003_a_body_has_its_time_in_all_and_holds_nobody_else() {
     assert_eq!((board.counters.get("http.slow"), board.counters.get("http.disconnect")), (1, 1));
 }
 
+/// HTTP-015.
 #[test]
 fn http_015_peers_that_leave_at_any_stage_cost_nothing() {
     let board = Board::new();
@@ -138,6 +144,7 @@ fn http_015_peers_that_leave_at_any_stage_cost_nothing() {
     assert_eq!(board.send(HEALTH).status, 200);
 }
 
+/// HTTP-004, TRUST-053.
 #[test]
 fn http_004_trust_053_an_endless_head_is_cut_and_bounded() {
     let board = Board::new();
@@ -149,6 +156,7 @@ fn http_004_trust_053_an_endless_head_is_cut_and_bounded() {
     assert_eq!(board.counters.get("http.headers"), 1);
 }
 
+/// TRUST-066.
 #[test]
 fn trust_066_unfinished_heads_share_one_budget() {
     let board = board(Limits { head_bytes: 100_000, ..Limits::default() });
@@ -172,6 +180,7 @@ fn trust_066_unfinished_heads_share_one_budget() {
     );
 }
 
+/// HTTP-001, TRUST-053.
 #[test]
 fn http_001_trust_053_silent_connections_give_way_and_a_client_that_speaks_is_served() {
     let board = board(Limits { connections: 32, ..Limits::default() });
@@ -187,6 +196,7 @@ fn http_001_trust_053_silent_connections_give_way_and_a_client_that_speaks_is_se
     eventually("the ceiling to hold", || board.server.lock().unwrap().connections() <= 32);
 }
 
+/// HTTP-001.
 #[test]
 fn http_001_bodies_that_never_come_give_way_too_and_work_does_not() {
     let (release, wait) = std::sync::mpsc::channel::<()>();
@@ -218,6 +228,7 @@ fn http_001_bodies_that_never_come_give_way_too_and_work_does_not() {
     assert!(busy.iter_mut().map(finish).filter(|reply| reply.status == 200).count() == 8);
 }
 
+/// TRUST-053.
 #[test]
 fn trust_053_peers_that_never_read_are_cut() {
     let body = format!("{{\"pad\":\"{}\"}}", "x".repeat(20_000_000)).into_bytes();
@@ -231,6 +242,7 @@ fn trust_053_peers_that_never_read_are_cut() {
     drop(deaf);
 }
 
+/// HTTP-007.
 #[test]
 fn http_007_a_client_that_waits_for_leave_gets_it() {
     let board = Board::new();
@@ -246,6 +258,7 @@ fn http_007_a_client_that_waits_for_leave_gets_it() {
     assert_eq!(refused.status, 413, "a refusal comes instead of leave");
 }
 
+/// LIFE-071.
 #[test]
 fn life_071_stop_frees_the_port_within_half_a_second() {
     let board = Board::new();
@@ -264,6 +277,7 @@ fn life_071_stop_frees_the_port_within_half_a_second() {
     board.settle();
 }
 
+/// LIFE-071.
 #[test]
 fn life_071_a_reply_under_way_is_given_its_grace() {
     let shape = |app: cargento::http::App| {

@@ -20,6 +20,7 @@ fn read() -> Vec<Value> {
     std::fs::read_to_string(file()).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// TRUST-045.
 #[test]
 fn trust_045_the_corpus_is_what_its_table_says() {
     let lines: String = corpus::cases().iter().map(|case| format!("{case}\n")).collect();
@@ -143,6 +144,7 @@ fn published(board: &Board) -> String {
     board.publisher.current(false).map(|p| p.revision.to_string()).unwrap_or_default()
 }
 
+/// TRUST-045, TRUST-046, TRUST-047.
 #[test]
 fn trust_045_046_047_replayed_with_every_feature() {
     let board = Plan::default().without(&[Feature::Interaction]).board();
@@ -165,6 +167,7 @@ fn trust_045_046_047_replayed_with_every_feature() {
     assert_eq!(board.server.lock().unwrap().connections(), 0);
 }
 
+/// TRUST-045, HTTP-020.
 #[test]
 fn trust_045_http_020_replayed_with_every_switch() {
     let board = Plan { features: vec![Feature::Notify, Feature::Usage], ..Plan::default() }.board();
@@ -176,7 +179,8 @@ fn trust_045_http_020_replayed_with_every_switch() {
 /// none.
 fn holds_for_the_real_one(case: &Value) -> bool {
     let counters = wanted(case);
-    let early = ["gate.", "http.malformed", "http.version", "http.too-long", "http.headers", "http.method", "http.path"];
+    let early =
+        ["gate.", "http.malformed", "http.version", "http.too-long", "http.headers", "http.method", "http.path"];
     let refused = counters.keys().any(|name| early.iter().any(|start| name.starts_with(start)));
     let name = case["name"].as_str().unwrap();
     case["board"] == "on"
@@ -205,7 +209,8 @@ fn trust_045_replayed_against_the_real_binary() {
     let own = || -> BTreeMap<String, Vec<u8>> {
         let read = |name: &String| std::fs::read(home.state().join(name)).unwrap();
         // What the loop observes it records in its own time.
-        let by_request = |name: &String| !["cargento-history", "cargento-deliveries"].iter().any(|own| name.starts_with(own));
+        let by_request =
+            |name: &String| !["cargento-history", "cargento-deliveries"].iter().any(|own| name.starts_with(own));
         files(&home.state()).into_iter().filter(by_request).map(|name| (name.clone(), read(&name))).collect()
     };
     let cases: Vec<Value> = read().into_iter().filter(|c| c["board"] == "real" || holds_for_the_real_one(c)).collect();
@@ -228,7 +233,10 @@ fn trust_045_replayed_against_the_real_binary() {
         for file in now.keys().chain(kept.keys()) {
             assert!(may.contains(&file.as_str()) || now.get(file) == kept.get(file), "{name} changed {file}");
         }
-        if want.contains_key("cap.event") || want.keys().any(|name| name.starts_with("reject.")) || case["outcome"].is_string() {
+        if want.contains_key("cap.event")
+            || want.keys().any(|name| name.starts_with("reject."))
+            || case["outcome"].is_string()
+        {
             // A harness's budget of events is not what is on trial.
             std::thread::sleep(Duration::from_millis(52));
         }

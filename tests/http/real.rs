@@ -20,7 +20,8 @@ fn planted() -> Home {
 /// What a row says apart from ages, by harness and session.
 fn rows(shown: &Value) -> BTreeMap<(String, String), Value> {
     let text = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
-    let lasting = ["title", "last_prompt", "model", "project", "last_activity", "first_prompt", "session_output_tokens"];
+    let lasting =
+        ["title", "last_prompt", "model", "project", "last_activity", "first_prompt", "session_output_tokens"];
     let rows = shown["sessions"].as_array().unwrap().iter();
     rows.map(|row| {
         let said = lasting.iter().map(|name| (*name, row[*name].clone())).collect::<BTreeMap<_, _>>();
@@ -107,7 +108,10 @@ fn trust_034_a_broken_store_costs_its_own_rows_alone() {
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
     };
     pipe(home.path.join(".claude/projects/-home-me-acme-shop/aaaaaaaa-0000-4000-8000-000000000000.jsonl"));
-    pipe(home.path.join(".codex/sessions/2026/09/20/rollout-2026-09-20T08-14-02-01994f10-0000-7000-8000-0000000000ff.jsonl"));
+    pipe(
+        home.path
+            .join(".codex/sessions/2026/09/20/rollout-2026-09-20T08-14-02-01994f10-0000-7000-8000-0000000000ff.jsonl"),
+    );
     pipe(home.path.join(".pi/agent/sessions/--home-me-src-atlas--/pipe.jsonl"));
     pipe(home.path.join(".gemini/tmp/atlas/chats/session-2026-01-01T00-00-ffffffff.jsonl"));
     pipe(home.path.join(".copilot/session-state/ffffffff-0000-4000-8000-000000000000/events.jsonl"));
@@ -115,7 +119,8 @@ fn trust_034_a_broken_store_costs_its_own_rows_alone() {
     pipe(home.path.join(".local/share/opencode/opencode-other.db"));
     std::fs::create_dir_all(home.path.join(".factory/sessions/-home-me-src-atlas/folder.jsonl")).unwrap();
     std::os::unix::fs::symlink(".", home.path.join(".claude/projects/loop")).unwrap();
-    std::os::unix::fs::symlink("/dev/zero", home.path.join(".pi/agent/sessions/--home-me-src-atlas--/zero.jsonl")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", home.path.join(".pi/agent/sessions/--home-me-src-atlas--/zero.jsonl"))
+        .unwrap();
     let begun = Instant::now();
     assert_eq!(rows(&anew(board.port)), whole, "beside pipes and loops");
     assert_eq!(ask(board.port, "GET", "/api/health", &[], "").status, 200);
@@ -126,7 +131,10 @@ fn trust_034_a_broken_store_costs_its_own_rows_alone() {
     assert_eq!(said, json!({"ok": true, "outcome": "accepted"}));
     std::fs::rename(&path, &aside).unwrap();
     let overlays = ask(board.port, "GET", "/api/overlays", &[], "").json();
-    assert!(overlays["overlays"].as_array().unwrap().iter().any(|overlay| overlay.to_string().contains("27d10654")), "{overlays}");
+    assert!(
+        overlays["overlays"].as_array().unwrap().iter().any(|overlay| overlay.to_string().contains("27d10654")),
+        "{overlays}"
+    );
     std::fs::rename(&aside, &path).unwrap();
 }
 
@@ -162,7 +170,10 @@ fn everything_said(home: &Home, port: u16) -> Vec<(String, String)> {
         }
         for query in ["", "?all=1&counters=1&usage=1&harness=claude&sid=27d10654&project=shop"] {
             let answer = ask(port, method, &format!("{path}{query}"), &[], "{}");
-            said.push((format!("{method} {path}{query}"), format!("{}\n{}", answer.head, String::from_utf8_lossy(&answer.body))));
+            said.push((
+                format!("{method} {path}{query}"),
+                format!("{}\n{}", answer.head, String::from_utf8_lossy(&answer.body)),
+            ));
         }
     }
     for (path, body) in [
@@ -217,14 +228,20 @@ fn trust_070_what_no_reply_and_no_file_tells() {
     let arguments = std::fs::read(format!("/proc/{}/cmdline", board.child.id())).unwrap_or_default();
     said.push(("the arguments".into(), String::from_utf8_lossy(&arguments).into_owned()));
 
-    let mut canaries: Vec<String> = ["CANARY", "NEVER-SHOWN", "MARK-", "MARKED", "/home/me/acme/shop", "/home/dev/src/atlas"].map(String::from).into();
+    let mut canaries: Vec<String> =
+        ["CANARY", "NEVER-SHOWN", "MARK-", "MARKED", "/home/me/acme/shop", "/home/dev/src/atlas"]
+            .map(String::from)
+            .into();
     for canary in ["NEVER-SHOWN", "MARK-", "/home/me/acme/shop", "/home/dev/src/atlas"] {
         assert!(planted_somewhere.contains(canary), "{canary} is nowhere to be found");
     }
     let tokens = capability(&home, board.port);
     assert_eq!(tokens.len(), 7);
     for token in tokens.values() {
-        assert!(token.len() == 64 && token.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)), "GATE-013");
+        assert!(
+            token.len() == 64 && token.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)),
+            "GATE-013"
+        );
     }
     canaries.extend(tokens.values().cloned());
     for (who, text) in &said {
@@ -249,7 +266,8 @@ fn field_065_a_rebound_name_is_refused_on_every_route() {
     let mut first: Option<(String, Vec<u8>)> = None;
     for (method, path) in targets() {
         let mut stream = TcpStream::connect(("127.0.0.1", board.port)).unwrap();
-        let head = format!("{method} {path} HTTP/1.1\r\nHost: evil.example:{}\r\nContent-Length: 0\r\n\r\n", board.port);
+        let head =
+            format!("{method} {path} HTTP/1.1\r\nHost: evil.example:{}\r\nContent-Length: 0\r\n\r\n", board.port);
         std::io::Write::write_all(&mut stream, head.as_bytes()).unwrap();
         let answer = super::board::finish(&mut stream);
         assert_eq!(answer.status, 403, "{method} {path}");
@@ -267,9 +285,9 @@ fn field_065_a_rebound_name_is_refused_on_every_route() {
     }
 }
 
-/// HTTP-060, HTTP-061, HTTP-062, HTTP-071, HTTP-072, HTTP-073, HTTP-075, HTTP-076: the envelopes of the routes there are.
+/// HTTP-022, HTTP-060, HTTP-061, HTTP-062, HTTP-071, HTTP-072, HTTP-073, HTTP-075, HTTP-076: the envelopes of the routes there are.
 #[test]
-fn http_060_to_076_envelopes() {
+fn http_060_envelopes_of_the_routes_there_are() {
     let home = planted();
     let board = home.serve(free_port(), &[stores::WINDOW]);
     let port = board.port;
@@ -280,7 +298,10 @@ fn http_060_to_076_envelopes() {
         (answer.status, String::from_utf8(answer.body).unwrap())
     };
     let overlays = ask(port, "GET", "/api/overlays", &[], "").json();
-    assert_eq!(keys(&overlays), ["arrival_seq", "counters", "dispute_total", "disputes", "now", "overlays", "pending_rows"]);
+    assert_eq!(
+        keys(&overlays),
+        ["arrival_seq", "counters", "dispute_total", "disputes", "now", "overlays", "pending_rows"]
+    );
     event(&home, port, "claude", "turn_started", "ffffffff-0000-4000-8000-000000000000");
     let overlays = ask(port, "GET", "/api/overlays", &[], "").json();
     assert_eq!(overlays["pending_rows"], json!(["claude/ffffffff"]));
@@ -316,7 +337,8 @@ fn http_060_to_076_envelopes() {
     assert_eq!(status, 400, "{said}");
 
     assert_eq!(post("/api/usage", json!({"quota": {"a": 1}})), (200, r#"{"ok":true,"usage":0}"#.into()));
-    let (status, said) = post("/api/notify", json!({"session_id": "27d10654-0000-4000-8000-000000000000", "message": "m"}));
+    let (status, said) =
+        post("/api/notify", json!({"session_id": "27d10654-0000-4000-8000-000000000000", "message": "m"}));
     assert!(status == 200 && said.starts_with(r#"{"ok":true"#) && !said.contains(' '), "{said}");
     // A revision's first half is the start stamp, rounded (SSE-001, CLI-018).
     let started = ask(port, "GET", "/api/health", &[], "").json()["started"].as_f64().unwrap();
@@ -400,7 +422,10 @@ fn trust_066_a_storm_leaves_nothing_behind() {
 fn narrow(home: &Home, port: u16, most: u32) -> Board {
     let plain = home.command(&["--port", &port.to_string(), stores::WINDOW]);
     let mut command = Command::new("/bin/sh");
-    command.args(["-c", &format!("ulimit -n {most}; exec \"$0\" \"$@\"")]).arg(plain.get_program()).args(plain.get_args());
+    command
+        .args(["-c", &format!("ulimit -n {most}; exec \"$0\" \"$@\"")])
+        .arg(plain.get_program())
+        .args(plain.get_args());
     command.env_clear().envs(plain.get_envs().filter_map(|(k, v)| v.map(|v| (k, v)))).current_dir(&home.path);
     let log = std::fs::File::create(home.path.join("out")).unwrap();
     let child = command.stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap();

@@ -24,6 +24,7 @@ pub fn targets() -> Vec<(&'static str, String)> {
         .collect()
 }
 
+/// GATE-009, GATE-010.
 #[test]
 fn gate_009_010_a_foreign_host_or_origin_is_403_everywhere_in_the_same_bytes() {
     let board = Board::new();
@@ -42,6 +43,7 @@ fn gate_009_010_a_foreign_host_or_origin_is_403_everywhere_in_the_same_bytes() {
     assert_eq!(board.collections.load(Ordering::SeqCst), 0, "a refused caller makes nothing run");
 }
 
+/// GATE-010.
 #[test]
 fn gate_010_links_open_the_page_and_the_board_but_no_frame_and_no_post() {
     let board = Board::new();
@@ -65,6 +67,7 @@ fn gate_010_links_open_the_page_and_the_board_but_no_frame_and_no_post() {
     assert_eq!(moved, [("gate.navigation", 1)].into());
 }
 
+/// GATE-014.
 #[test]
 fn gate_014_two_hosts_are_400_and_a_foreign_absolute_target_is_403() {
     let board = Board::new();
@@ -80,6 +83,7 @@ fn gate_014_two_hosts_are_400_and_a_foreign_absolute_target_is_403() {
     assert_eq!(board.get("https://127.0.0.1/api/data").status, 404);
 }
 
+/// GATE-015.
 #[test]
 fn gate_015_a_wide_bind_admits_literals_and_keeps_names_out() {
     let board = Plan { mode: HostMode::Wide, ..Plan::default() }.board();
@@ -100,6 +104,7 @@ fn own_address() -> Option<std::net::IpAddr> {
     socket.local_addr().ok().map(|a| a.ip()).filter(|ip| !ip.is_loopback() && !ip.is_unspecified())
 }
 
+/// GATE-008, GATE-015.
 #[test]
 fn gate_008_015_from_another_address_the_loopback_routes_stay_shut() {
     let Some(address) = own_address() else { return };
@@ -122,6 +127,7 @@ fn gate_008_015_from_another_address_the_loopback_routes_stay_shut() {
     assert_eq!(ask("GET", "/", "Sec-Fetch-Site: cross-site\r\n"), 403);
 }
 
+/// HTTP-005, HTTP-021.
 #[test]
 fn http_005_021_other_methods_are_501_and_other_paths_404() {
     let board = Board::new();
@@ -142,6 +148,7 @@ fn http_005_021_other_methods_are_501_and_other_paths_404() {
     }
 }
 
+/// HTTP-007, HTTP-008, HTTP-093.
 #[test]
 fn http_007_008_093_composed_replies_carry_the_policy_and_none_is_shared_across_origins() {
     let board = Board::new();
@@ -179,6 +186,7 @@ fn http_007_008_093_composed_replies_carry_the_policy_and_none_is_shared_across_
     }
 }
 
+/// HTTP-011, HTTP-020, HTTP-090.
 #[test]
 fn http_011_020_090_every_post_route_in_the_order_of_its_refusals() {
     // A body that never comes is waited for before each refusal; HTTP-010's own test has the real time.
@@ -235,6 +243,7 @@ fn http_011_020_090_every_post_route_in_the_order_of_its_refusals() {
     assert_eq!(off.get("/api/overlays").reason, "no event coordinator on this server");
 }
 
+/// HTTP-012.
 #[test]
 fn http_012_lenient_and_strict_bodies() {
     let board = Board::new();
@@ -254,6 +263,7 @@ fn http_012_lenient_and_strict_bodies() {
     assert_eq!(board.post("/api/tripwire", b"[]").json()["status"], 400, "HTTP-078");
 }
 
+/// HTTP-010.
 #[test]
 fn http_010_an_unsent_body_holds_a_refusal_for_a_quarter_second_at_most() {
     let board = Plan::default().without(&every()).board();
@@ -271,6 +281,7 @@ fn http_010_an_unsent_body_holds_a_refusal_for_a_quarter_second_at_most() {
     assert_eq!(reply.status, 503);
 }
 
+/// HTTP-073, HTTP-074.
 #[test]
 fn http_073_074_a_guard_comes_after_the_switch_and_before_the_length() {
     let shape = |app: cargento::http::App| {
@@ -302,6 +313,7 @@ fn http_073_074_a_guard_comes_after_the_switch_and_before_the_length() {
     );
 }
 
+/// HTTP-030, HTTP-032, HTTP-094.
 #[test]
 fn http_030_032_094_the_page() {
     let board = Board::new();
@@ -333,6 +345,7 @@ fn http_030_032_094_the_page() {
     }
 }
 
+/// HTTP-033, HTTP-034.
 #[test]
 fn http_033_034_health() {
     let board = Board::new();
@@ -353,6 +366,7 @@ fn http_033_034_health() {
     assert!(counters.as_object().unwrap().values().all(serde_json::Value::is_u64));
 }
 
+/// HTTP-040, HTTP-041, HTTP-091.
 #[test]
 fn http_040_041_091_the_board_is_collected_once_and_names_its_revision() {
     let board = Plan {
@@ -377,6 +391,7 @@ fn http_040_041_091_the_board_is_collected_once_and_names_its_revision() {
     assert!(board.get("/api/health").header("x-cargento-revision").is_none());
 }
 
+/// HTTP-092.
 #[test]
 fn http_092_a_stalled_collection_delays_nobody_else() {
     let (gate, enter) = std::sync::mpsc::channel::<()>();
@@ -401,6 +416,7 @@ fn http_092_a_stalled_collection_delays_nobody_else() {
     });
 }
 
+/// HTTP-040, USE-003.
 #[test]
 fn http_040_use_003_quota_is_asked_for_by_a_page_and_not_by_a_link() {
     let board = Board::new();
@@ -413,6 +429,7 @@ fn http_040_use_003_quota_is_asked_for_by_a_page_and_not_by_a_link() {
     assert_eq!(board.quota_asked.load(Ordering::SeqCst), 1);
 }
 
+/// HTTP-014, TRUST-043, TRUST-060.
 #[test]
 fn http_014_trust_060_a_panicking_handler_costs_its_own_connection() {
     let shape = |app: cargento::http::App| app.on(Feature::Dismiss, |_| panic!("a planted fault"));
@@ -426,6 +443,7 @@ fn http_014_trust_060_a_panicking_handler_costs_its_own_connection() {
     }
 }
 
+/// HTTP-081, NOTE-060.
 #[test]
 fn http_081_note_060_the_browser_lane() {
     let board = Board::new();
@@ -455,6 +473,7 @@ fn http_081_note_060_the_browser_lane() {
     assert!(lane(r#"{"sid":"x"}"#).json()["reason"].is_string());
 }
 
+/// HTTP-070, LIFE-071.
 #[test]
 fn http_070_life_071_shutdown_in_its_order() {
     let board = Board::new();
@@ -465,6 +484,7 @@ fn http_070_life_071_shutdown_in_its_order() {
     assert_eq!(board.get("/api/stream").status, 503, "no stream is opened any more");
 }
 
+/// HTTP-023.
 #[test]
 fn http_023_no_plain_get_moves_the_published_revision() {
     let board = Board::new();
@@ -479,6 +499,7 @@ fn http_023_no_plain_get_moves_the_published_revision() {
     assert_eq!(board.collections.load(Ordering::SeqCst), 1);
 }
 
+/// HTTP-065.
 #[test]
 fn http_065_a_reply_without_content() {
     let asked = Arc::new(AtomicUsize::new(0));

@@ -45,6 +45,7 @@ fn event(revision: &str) -> String {
     format!("id: {revision}\nevent: revision\ndata: {revision}\n\n")
 }
 
+/// SSE-003, SSE-004, SSE-005.
 #[test]
 fn sse_003_004_005_the_current_revision_and_then_each_new_one() {
     let board = Board::new();
@@ -75,6 +76,7 @@ fn sse_003_004_005_the_current_revision_and_then_each_new_one() {
     );
 }
 
+/// SSE-006, HTTP-092.
 #[test]
 fn sse_006_http_092_a_quiet_stream_says_that_it_is_alive() {
     let board = Plan { heartbeat: Duration::from_millis(60), ..Plan::default() }.board();
@@ -83,6 +85,7 @@ fn sse_006_http_092_a_quiet_stream_says_that_it_is_alive() {
     assert_eq!(client.event(), ": keepalive\n\n");
 }
 
+/// SSE-007.
 #[test]
 fn sse_007_a_slow_client_skips_to_the_newest() {
     let board = Board::new();
@@ -99,6 +102,7 @@ fn sse_007_a_slow_client_skips_to_the_newest() {
     assert!(events <= 500);
 }
 
+/// SSE-008.
 #[test]
 fn sse_008_eight_clients_and_a_slot_that_comes_back() {
     let board = Board::new();
@@ -115,6 +119,7 @@ fn sse_008_eight_clients_and_a_slot_that_comes_back() {
     assert_eq!(parse(clients[7].head.clone(), false).status, 200);
 }
 
+/// SSE-008.
 #[test]
 fn sse_008_a_client_that_talks_and_leaves_frees_its_slot() {
     let board = Board::new();
@@ -124,6 +129,7 @@ fn sse_008_a_client_that_talks_and_leaves_frees_its_slot() {
     eventually("the slot", || board.publisher.watchers() == 0);
 }
 
+/// SSE-009.
 #[test]
 fn sse_009_shutdown_ends_every_stream_at_once() {
     let board = Board::new();
@@ -134,6 +140,7 @@ fn sse_009_shutdown_ends_every_stream_at_once() {
     assert!(begun.elapsed() < Duration::from_secs(1));
 }
 
+/// TRUST-060.
 #[test]
 fn trust_060_a_panicking_stream_costs_itself() {
     use cargento::http::{Feature, Reply};

@@ -91,11 +91,10 @@ fn caps() -> String {
         ("headers of a request", cargento::surface::listen::MAX_HEADERS.to_string()),
         ("a head, bytes", cargento::surface::listen::MAX_HEAD.to_string()),
         ("clients of the event stream", config::STREAM_MAX_CLIENTS.to_string()),
-        ("events of a harness, at once and per second", format!(
-            "{} and {}",
-            config::EVENT_BURST_MAX,
-            config::EVENT_RATE_PER_SEC
-        )),
+        (
+            "events of a harness, at once and per second",
+            format!("{} and {}", config::EVENT_BURST_MAX, config::EVENT_RATE_PER_SEC),
+        ),
         ("sessions with event state", config::EVENT_OVERLAY_MAX_SESSIONS.to_string()),
         ("events waiting for their row", config::EVENT_PENDING_MAX.to_string()),
         ("end of a transcript, bytes", config::TAIL_BYTES.to_string()),
@@ -107,34 +106,29 @@ fn caps() -> String {
         ("a prompt on a row, characters", config::LAST_PROMPT_CAP_CHARS.to_string()),
         ("an answer on a row, characters", config::LAST_OUTPUT_CAP_CHARS.to_string()),
         ("the state file, bytes", config::STATE_READ_CAP_BYTES.to_string()),
-        ("dismissals, bytes and marks", format!(
-            "{} and {}",
-            config::DISMISSAL_READ_CAP_BYTES,
-            config::DISMISSAL_MAX_ENTRIES
-        )),
-        ("deliveries, bytes and records", format!(
-            "{} and {}",
-            config::DELIVERY_READ_CAP_BYTES,
-            config::DELIVERY_MAX_ENTRIES
-        )),
-        ("annotations, bytes and sessions", format!(
-            "{} and {}",
-            config::ANNOTATION_READ_CAP_BYTES,
-            config::ANNOTATION_MAX_SESSIONS
-        )),
+        (
+            "dismissals, bytes and marks",
+            format!("{} and {}", config::DISMISSAL_READ_CAP_BYTES, config::DISMISSAL_MAX_ENTRIES),
+        ),
+        (
+            "deliveries, bytes and records",
+            format!("{} and {}", config::DELIVERY_READ_CAP_BYTES, config::DELIVERY_MAX_ENTRIES),
+        ),
+        (
+            "annotations, bytes and sessions",
+            format!("{} and {}", config::ANNOTATION_READ_CAP_BYTES, config::ANNOTATION_MAX_SESSIONS),
+        ),
         ("revisions of a session's words", config::ANNOTATION_MAX_REVISIONS.to_string()),
         ("a goal or a line, characters", config::ANNOTATION_TEXT_CAP_CHARS.to_string()),
         ("session ends, bytes and records", format!("{} and {}", config::END_READ_CAP_BYTES, config::END_MAX_ENTRIES)),
-        ("departures, bytes and records", format!(
-            "{} and {}",
-            config::DEPARTURE_READ_CAP_BYTES,
-            config::DEPARTURE_MAX_ENTRIES
-        )),
-        ("history, bytes and days, unless a flag says otherwise", format!(
-            "{} and {}",
-            config::HISTORY_MAX_BYTES,
-            config::DEFAULT_HISTORY_DAYS
-        )),
+        (
+            "departures, bytes and records",
+            format!("{} and {}", config::DEPARTURE_READ_CAP_BYTES, config::DEPARTURE_MAX_ENTRIES),
+        ),
+        (
+            "history, bytes and days, unless a flag says otherwise",
+            format!("{} and {}", config::HISTORY_MAX_BYTES, config::DEFAULT_HISTORY_DAYS),
+        ),
         ("a health reply read by `--status`, bytes", config::PROBE_BODY_CAP_BYTES.to_string()),
         ("Pi's settings file, bytes", config::PI_SETTINGS_READ_CAP_BYTES.to_string()),
     ];
@@ -157,7 +151,8 @@ fn trust_094_the_document_has_every_route() {
 /// TRUST-090, HTTP-023, HTTP-024: every POST route with what it changes, and the GET routes that would write.
 #[test]
 fn trust_090_every_route_that_changes_something_is_explained() {
-    let told: BTreeSet<String> = rows(section("Routes that change something")).iter().flat_map(|row| quoted(&row[0])).collect();
+    let told: BTreeSet<String> =
+        rows(section("Routes that change something")).iter().flat_map(|row| quoted(&row[0])).collect();
     let posts: BTreeSet<String> = ROUTES
         .iter()
         .filter(|route| route.method == Method::Post)
@@ -192,7 +187,11 @@ fn trust_094_the_document_has_every_switch_and_names_no_other_flag() {
     }
     // What a started program is given is no flag of ours.
     for quoted in quoted(&DOCUMENT.replace(section("Programs started"), "")) {
-        let Some(name) = quoted.split([' ', '=']).next().and_then(|word| word.strip_prefix("--")).filter(|name| !name.is_empty()) else { continue };
+        let Some(name) =
+            quoted.split([' ', '=']).next().and_then(|word| word.strip_prefix("--")).filter(|name| !name.is_empty())
+        else {
+            continue;
+        };
         let known = FLAGS.iter().any(|flag| flag.name == name || flag.alias == Some(name));
         assert!(known, "the document names --{name}, which does not exist");
     }
@@ -201,7 +200,8 @@ fn trust_094_the_document_has_every_switch_and_names_no_other_flag() {
 /// TRUST-094: the fields of an event's envelope, twelve and two.
 #[test]
 fn trust_094_the_document_has_the_fields_of_the_envelope() {
-    let (_, source) = code_of_each_source().into_iter().find(|(path, _)| path.ends_with("live/events/envelope.rs")).unwrap();
+    let (_, source) =
+        code_of_each_source().into_iter().find(|(path, _)| path.ends_with("live/events/envelope.rs")).unwrap();
     let check = &source[source.find("pub fn check").unwrap()..];
     let check = &check[..check.find("\n    }\n").unwrap()];
     let mut read = BTreeSet::new();
@@ -209,7 +209,8 @@ fn trust_094_the_document_has_the_fields_of_the_envelope() {
         read.extend(check.split(call).skip(1).map(|rest| rest[..rest.find('"').unwrap()].to_owned()));
     }
     assert_eq!(read.len(), 14, "{read:?}");
-    let told: BTreeSet<String> = rows(section("What an event may say")).iter().flat_map(|row| quoted(&row[0])).collect();
+    let told: BTreeSet<String> =
+        rows(section("What an event may say")).iter().flat_map(|row| quoted(&row[0])).collect();
     assert_eq!(told, read);
 }
 
@@ -352,9 +353,29 @@ fn trust_090_the_document_has_every_name_that_is_never_opened() {
 fn trust_021_there_is_no_client_and_no_address() {
     let lock = include_str!("../../Cargo.lock");
     for name in [
-        "ureq", "reqwest", "hyper", "curl", "isahc", "attohttpc", "minreq", "surf", "rustls", "native-tls", "openssl",
-        "openssl-sys", "ring", "webpki", "webpki-roots", "schannel", "security-framework", "hickory-resolver", "h2", "quinn",
-        "socket2", "tokio", "mio",
+        "ureq",
+        "reqwest",
+        "hyper",
+        "curl",
+        "isahc",
+        "attohttpc",
+        "minreq",
+        "surf",
+        "rustls",
+        "native-tls",
+        "openssl",
+        "openssl-sys",
+        "ring",
+        "webpki",
+        "webpki-roots",
+        "schannel",
+        "security-framework",
+        "hickory-resolver",
+        "h2",
+        "quinn",
+        "socket2",
+        "tokio",
+        "mio",
     ] {
         assert!(!lock.contains(&format!("name = \"{name}\"\n")), "{name} is linked");
     }
@@ -370,9 +391,22 @@ fn trust_021_there_is_no_client_and_no_address() {
     // Each is compared with, printed for a person, or read out of a request; none is a place anything is sent to.
     for (file, url) in &found {
         let scheme_alone = ["http://", "https://"].contains(&url.as_str());
-        let own = ["http://127.0.0.1:", "http://{host}:", "http://127.0.0.1/"].iter().any(|start| url.starts_with(start));
+        let own =
+            ["http://127.0.0.1:", "http://{host}:", "http://127.0.0.1/"].iter().any(|start| url.starts_with(start));
         assert!(scheme_alone || own, "{file} names {url}");
     }
+}
+
+/// TRUST-061: what could abort on a stranger's bytes is denied by lint, and numbers never wrap in a release.
+#[test]
+fn trust_061_the_lints_that_keep_a_stranger_from_ending_the_run() {
+    let manifest = include_str!("../../Cargo.toml");
+    for line in
+        ["unwrap_used = \"deny\"", "expect_used = \"deny\"", "indexing_slicing = \"deny\"", "overflow-checks = true"]
+    {
+        assert!(manifest.contains(line), "{line}");
+    }
+    assert!(!manifest.contains("panic = \"abort\""), "a panic is caught at its boundary");
 }
 
 /// TRUST-092: every test the document relies on exists.
@@ -389,7 +423,8 @@ fn trust_092_the_tests_it_names_exist() {
     for row in rows(section("How it is held")) {
         for name in quoted(&row[1]) {
             named += 1;
-            let exists = if name.contains('/') { root.join(&name).exists() } else { sources.contains(&format!("fn {name}()")) };
+            let exists =
+                if name.contains('/') { root.join(&name).exists() } else { sources.contains(&format!("fn {name}()")) };
             assert!(exists, "{name} does not exist");
         }
     }

@@ -410,6 +410,7 @@ fn test_files() -> BTreeSet<PathBuf> {
     found
 }
 
+/// TRUST-010, TRUST-015.
 #[test]
 fn trust_010_and_015_only_the_audit_tree_acts() {
     let (src, tests) = (root(), test_files());
@@ -431,6 +432,7 @@ fn trust_010_and_015_only_the_audit_tree_acts() {
     assert!(offending.is_empty(), "only src/surface/ may do this:\n{}", offending.join("\n"));
 }
 
+/// TRUST-010.
 #[test]
 fn trust_010_proves_itself_on_one_planted_line_of_each_kind() {
     for line in [

@@ -21,8 +21,28 @@ const HOLDING: &str = "ftruncate,fallocate,fchmod,fchown,futimesat";
 const NETWORK: &str = "socket,connect,bind,listen,sendto,sendmsg";
 /// Calls after which a file system differs, besides an open for writing.
 const CHANGING: [&str; 22] = [
-    "creat", "rename", "renameat", "renameat2", "unlink", "unlinkat", "mkdir", "mkdirat", "rmdir", "link", "linkat",
-    "symlink", "symlinkat", "chmod", "fchmodat", "chown", "lchown", "fchownat", "truncate", "utimensat", "mknod", "mknodat",
+    "creat",
+    "rename",
+    "renameat",
+    "renameat2",
+    "unlink",
+    "unlinkat",
+    "mkdir",
+    "mkdirat",
+    "rmdir",
+    "link",
+    "linkat",
+    "symlink",
+    "symlinkat",
+    "chmod",
+    "fchmodat",
+    "chown",
+    "lchown",
+    "fchownat",
+    "truncate",
+    "utimensat",
+    "mknod",
+    "mknodat",
 ];
 
 /// One recorded call.
@@ -96,7 +116,10 @@ fn can_trace() -> bool {
     let tried = Command::new("strace").args(["-o", "/dev/null", "true"]).stderr(Stdio::null()).status();
     let can = tried.is_ok_and(|status| status.success());
     if !can {
-        let _ = writeln!(std::io::stderr(), "\n!! SKIPPED: strace is not there or may not trace; scripts/test installs it\n");
+        let _ = writeln!(
+            std::io::stderr(),
+            "\n!! SKIPPED: strace is not there or may not trace; scripts/test installs it\n"
+        );
     }
     can
 }
@@ -154,7 +177,7 @@ fn scene() -> (Home, Vec<PathBuf>) {
     for (n, path) in forbidden.iter().enumerate() {
         match n % 3 {
             0 => {}
-            1 => std::fs::set_permissions(path, std::fs::Permissions::from_mode(0)).unwrap(),
+            1 => std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o000)).unwrap(),
             _ => {
                 std::fs::remove_file(path).unwrap();
                 assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
@@ -186,11 +209,26 @@ fn use_everything(home: &Home, port: u16) -> Vec<Vec<u8>> {
     let mut said: Vec<Vec<u8>> = Vec::new();
     let mut get = |path: &str| said.push(ask(port, "GET", path, &[], "").body);
     let routes = [
-        "/", "/assets/app.js", "/assets/app.css", "/api/data", "/api/data?all=1", "/api/data?usage=1", "/api/health?counters=1",
-        "/api/overlays", "/api/cleared", "/api/annotations", "/api/session?harness=claude&sid=27d10654",
-        "/api/project-context?project=shop", "/api/observe?harness=claude&sid=27d10654", "/api/ask/x",
-        "/api/interaction/state", "/../../../../etc/passwd", "/assets/../../../../etc/passwd", "/assets/%2e%2e/Cargo.toml",
-        "/.cargento/cargento-history.json", "/api/observe?harness=claude&sid=../../etc/passwd",
+        "/",
+        "/assets/app.js",
+        "/assets/app.css",
+        "/api/data",
+        "/api/data?all=1",
+        "/api/data?usage=1",
+        "/api/health?counters=1",
+        "/api/overlays",
+        "/api/cleared",
+        "/api/annotations",
+        "/api/session?harness=claude&sid=27d10654",
+        "/api/project-context?project=shop",
+        "/api/observe?harness=claude&sid=27d10654",
+        "/api/ask/x",
+        "/api/interaction/state",
+        "/../../../../etc/passwd",
+        "/assets/../../../../etc/passwd",
+        "/assets/%2e%2e/Cargo.toml",
+        "/.cargento/cargento-history.json",
+        "/api/observe?harness=claude&sid=../../etc/passwd",
     ];
     routes.into_iter().for_each(&mut get);
     let record: Value =
@@ -199,15 +237,21 @@ fn use_everything(home: &Home, port: u16) -> Vec<Vec<u8>> {
     for (path, body) in [
         ("/api/annotate", json!({"harness": "claude", "sid": "27d10654", "goal": "Round to even"})),
         ("/api/dismiss", session.clone()),
-        ("/api/notify", json!({"session_id": "27d10654-0000-4000-8000-000000000000", "message": "Claude needs you",
-                               "transcript_path": "/etc/passwd", "cwd": "/etc"})),
+        (
+            "/api/notify",
+            json!({"session_id": "27d10654-0000-4000-8000-000000000000", "message": "Claude needs you",
+                               "transcript_path": "/etc/passwd", "cwd": "/etc"}),
+        ),
         ("/api/usage", json!({})),
         ("/api/lane", json!({"supported": true, "permission": "granted"})),
         ("/api/focus", session.clone()),
         ("/api/tripwire", json!({})),
         ("/api/reading", session.clone()),
         ("/api/reading/cancel", session),
-        ("/api/ask", json!({"question": "Go?", "options": ["a", "b"], "harness": "claude", "session_id": "x", "project": "/"})),
+        (
+            "/api/ask",
+            json!({"question": "Go?", "options": ["a", "b"], "harness": "claude", "session_id": "x", "project": "/"}),
+        ),
         ("/api/interaction/register", json!({})),
     ] {
         said.push(ask(port, "POST", path, &[], &body.to_string()).body);
@@ -219,7 +263,8 @@ fn use_everything(home: &Home, port: u16) -> Vec<Vec<u8>> {
     ] {
         let token = record["capabilities"][harness].as_str().unwrap().to_owned();
         for event in ["session_started", "turn_started", "input_requested", "reconcile_required", "session_ended"] {
-            let body = json!({"v": 1, "event": event, "session_id": sid, "cwd": "/etc", "transcript_path": "/etc/passwd"});
+            let body =
+                json!({"v": 1, "event": event, "session_id": sid, "cwd": "/etc", "transcript_path": "/etc/passwd"});
             let path = format!("/api/events/{harness}");
             said.push(ask(port, "POST", &path, &[("X-Cargento-Capability", &token)], &body.to_string()).body);
         }
@@ -238,11 +283,24 @@ fn use_everything(home: &Home, port: u16) -> Vec<Vec<u8>> {
 /// Whether a path may be opened for reading: a store, our own folder, or what any program of this system reads.
 fn readable(path: &Path, home: &Path) -> bool {
     let stores = [
-        ".claude/projects", ".claude/tasks", ".claude/teams", ".codex/sessions", ".pi/agent/sessions",
-        ".pi/agent/settings.json", ".gemini/tmp", ".gemini/antigravity-cli", ".copilot", ".local/share/opencode",
-        ".local/share/goose/sessions", ".cursor/chats", ".factory/sessions", ".factory/projects", ".cargento",
+        ".claude/projects",
+        ".claude/tasks",
+        ".claude/teams",
+        ".codex/sessions",
+        ".pi/agent/sessions",
+        ".pi/agent/settings.json",
+        ".gemini/tmp",
+        ".gemini/antigravity-cli",
+        ".copilot",
+        ".local/share/opencode",
+        ".local/share/goose/sessions",
+        ".cursor/chats",
+        ".factory/sessions",
+        ".factory/projects",
+        ".cargento",
     ];
-    let system = ["/lib", "/lib64", "/usr/lib", "/etc/ld.so", "/etc/localtime", "/usr/share/zoneinfo", "/proc/", "/sys/"];
+    let system =
+        ["/lib", "/lib64", "/usr/lib", "/etc/ld.so", "/etc/localtime", "/usr/share/zoneinfo", "/proc/", "/sys/"];
     let text = path.to_string_lossy();
     stores.iter().any(|root| path.starts_with(home.join(root)))
         || system.iter().any(|root| text.starts_with(root))
@@ -320,7 +378,8 @@ fn judge_files(calls: &[Call], home: &Home, forbidden: &[PathBuf]) {
             assert!(!lock || path.starts_with(&state), "another program's lock: {call:?}");
         }
         if HOLDING.split(',').any(|name| name == call.name) {
-            let held = call.text.split_once('<').and_then(|(_, rest)| rest.split_once('>')).map_or("", |(path, _)| path);
+            let held =
+                call.text.split_once('<').and_then(|(_, rest)| rest.split_once('>')).map_or("", |(path, _)| path);
             assert!(Path::new(held).starts_with(&state), "{call:?}");
         }
     }
@@ -339,7 +398,10 @@ fn judge_network(calls: &[Call], port: u16) {
     // It calls nobody but itself, once, to wake its own acceptor at the end.
     let own = [format!("htons({port})"), "\"127.0.0.1\"".to_owned()];
     let connects = texts("connect");
-    assert!(connects.len() <= 1 && connects.iter().all(|text| own.iter().all(|piece| text.contains(piece))), "{connects:?}");
+    assert!(
+        connects.len() <= 1 && connects.iter().all(|text| own.iter().all(|piece| text.contains(piece))),
+        "{connects:?}"
+    );
     let sockets = texts("socket");
     assert!(sockets.iter().all(|text| text.contains("AF_INET,") && text.contains("SOCK_STREAM")), "{sockets:?}");
     for text in texts("sendto").into_iter().chain(texts("sendmsg")) {
@@ -390,6 +452,7 @@ fn trust_024_one_shot_commands_seen_by_the_kernel() {
     }
 }
 
+/// TRUST-024.
 /// A record that would offend is seen to: the judge is not blind.
 #[test]
 fn trust_024_the_judge_sees_each_kind() {

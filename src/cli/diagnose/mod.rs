@@ -133,6 +133,7 @@ mod tests {
         }
     }
 
+    /// DIAG-005, DIAG-008.
     #[test]
     fn diag_005_and_008_a_broken_store_is_a_line_and_its_error_is_redacted() {
         let home = scratch();
@@ -147,6 +148,7 @@ mod tests {
         assert!(goose["error"].as_str().unwrap().starts_with("DatabaseError") && goose["sessions"] == 0);
     }
 
+    /// DIAG-002.
     #[test]
     fn diag_002_only_set_overrides_are_published() {
         let home = scratch();
@@ -155,6 +157,7 @@ mod tests {
         assert!(report.text().contains("overrides: CODEX_HOME=/data/codex\n"));
     }
 
+    /// DIAG-003.
     #[test]
     fn diag_003_the_stage_condition_store() {
         let home = scratch();
@@ -175,6 +178,7 @@ mod tests {
         }
     }
 
+    /// DIAG-002.
     #[test]
     fn diag_002_long_errors_are_marked() {
         let text = excerpt(&"x".repeat(2000));

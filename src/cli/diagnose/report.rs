@@ -2,6 +2,8 @@
 
 use super::stores::{Candidate, Store};
 use crate::board::HarnessStatus;
+use crate::harness::codex;
+use crate::model::Key;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::fmt::Write as _;
@@ -37,11 +39,15 @@ pub(super) struct Harness {
     #[serde(flatten)]
     pub status: HarnessStatus,
     pub sessions: usize,
+    /// What is left out by decision, so that its absence is no riddle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<&'static str>,
 }
 
 impl Harness {
     pub(super) const fn new(status: HarnessStatus, sessions: usize) -> Self {
-        Self { status, sessions }
+        let note = if status.discovered && matches!(status.key, Key::Codex) { Some(codex::ARCHIVED) } else { None };
+        Self { status, sessions, note }
     }
 }
 
@@ -142,6 +148,9 @@ impl Harness {
             let count = degrade.count.map(|n| format!(", {n} of them")).unwrap_or_default();
             let _ = writeln!(page, "         {} in {}{count}", degrade.code.as_str(), ascii(&degrade.source));
         }
+        if let Some(note) = self.note {
+            let _ = writeln!(page, "         {note}");
+        }
     }
 }
 
@@ -178,7 +187,7 @@ fn ascii(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Code, Degrade, Key};
+    use crate::model::{Code, Degrade};
 
     fn report() -> Report {
         let mut goose = HarnessStatus::new(Key::Goose, true);
@@ -213,6 +222,7 @@ mod tests {
             ],
             harnesses: vec![
                 Harness::new(HarnessStatus::new(Key::Claude, true), 3),
+                Harness::new(HarnessStatus::new(Key::Codex, true), 2),
                 Harness::new(HarnessStatus::new(Key::Pi, false), 0),
                 Harness::new(goose, 0),
             ],
@@ -220,6 +230,7 @@ mod tests {
         }
     }
 
+    /// DIAG-004, DIAG-006, DECK-020, FIELD-004.
     #[test]
     fn diag_004_the_text_form() {
         let want = "\
@@ -233,6 +244,8 @@ overrides: none
 
 Harnesses
   [ok  ] Claude: 3 session(s)
+  [ok  ] Codex: 2 session(s)
+         codex: archived threads are not read
   [  --] Pi: not discovered
   [ok  ] Goose: 0 session(s)
          DatabaseError: n\\u{e9}w\\nline
@@ -256,6 +269,7 @@ Stage conditions: /h/cargento-tripwires.json (ok)
         assert!(!quiet.text().contains("failed to open"));
     }
 
+    /// DIAG-002.
     #[test]
     fn diag_002_the_json_form_keeps_order_and_indent() {
         let text = report().json();

@@ -105,6 +105,7 @@ mod tests {
     use crate::surface::write::Temporary;
     use std::os::unix::fs::symlink;
 
+    /// DIAG-002, DIAG-006.
     #[test]
     fn diag_002_and_006_kinds_are_told_apart() {
         let home = Temporary::create(&std::env::temp_dir(), "cargento-stores-test").unwrap();

@@ -98,6 +98,7 @@ mod tests {
         names
     }
 
+    /// ANN-121.
     #[test]
     fn ann_121_the_four_things_it_may_say() {
         let home = scratch();
@@ -115,6 +116,7 @@ mod tests {
         assert_eq!(place.read(ANNOTATIONS, 99).unwrap().unwrap(), b"{broken");
     }
 
+    /// LIFE-061.
     #[test]
     fn life_061_the_permission_line() {
         let home = scratch();

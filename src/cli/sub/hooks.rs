@@ -220,6 +220,7 @@ mod tests {
         text(key, &Launcher::new(Path::new("/opt/it works/cargento")).unwrap())
     }
 
+    /// CLI-032.
     #[test]
     fn cli_032_each_text_says_what_to_add_and_what_to_approve() {
         for (key, words) in [
@@ -245,6 +246,7 @@ mod tests {
         }
     }
 
+    /// HOOK-087.
     #[test]
     fn hook_087_every_command_is_one_absolute_word() {
         for key in [Key::Claude, Key::Codex, Key::Antigravity] {

@@ -72,6 +72,7 @@ mod tests {
         role(&args).map(|(_, rest)| rest.to_vec())
     }
 
+    /// CLI-030.
     #[test]
     fn cli_030_a_subcommand_is_the_first_argument_alone() {
         for name in
@@ -84,6 +85,7 @@ mod tests {
         assert_eq!(rest(&["cargento", "mc"]), None);
     }
 
+    /// HOOK-016.
     #[test]
     fn hook_016_the_programs_own_name_is_a_role() {
         for name in ["notify_hook", "event_hook.py", "agy_hook", "statusline_hook.py", "mcp_server", "mcp_server.exe"] {

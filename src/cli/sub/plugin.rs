@@ -95,6 +95,7 @@ mod tests {
         }
     }
 
+    /// HOOK-054, HOOK-080, HOOK-085.
     /// The event sets are written out here, apart from the code that registers them.
     #[test]
     fn hook_054_080_085_the_five_files_name_their_events_their_harness_and_a_subcommand() {
@@ -144,6 +145,7 @@ mod tests {
         }
     }
 
+    /// CLI-031.
     #[test]
     fn cli_031_what_is_not_empty_is_left_alone() {
         let (_home, dir) = written();

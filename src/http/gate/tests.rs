@@ -29,6 +29,7 @@ const NAVIGATION: [(&str, &str); 4] = [
     ("sec-fetch-dest", "document"),
 ];
 
+/// GATE-001, GATE-002.
 #[test]
 fn gate_001_002_hosts_of_the_default_bind() {
     for good in [
@@ -76,6 +77,7 @@ fn gate_001_002_hosts_of_the_default_bind() {
     assert_eq!(judged(Gate::RELAXED, HostMode::Loopback, &[]), Err(Clause::Host), "no Host line");
 }
 
+/// GATE-003.
 #[test]
 fn gate_003_a_wide_bind_admits_literals_and_never_names() {
     for good in [
@@ -115,6 +117,7 @@ fn gate_003_a_wide_bind_admits_literals_and_never_names() {
     }
 }
 
+/// GATE-004.
 #[test]
 fn gate_004_another_single_address_is_admitted_exactly() {
     let mode = HostMode::Exact("10.1.2.3".parse().unwrap());
@@ -122,6 +125,7 @@ fn gate_004_another_single_address_is_admitted_exactly() {
     assert!(!host(mode, "10.1.2.4") && !host(mode, "evil.example"));
 }
 
+/// GATE-005.
 #[test]
 fn gate_005_origins() {
     let origin = |value: &str| judged(Gate::STRICT, HostMode::Loopback, &[("host", "localhost"), ("origin", value)]);
@@ -163,6 +167,7 @@ fn gate_005_origins() {
     assert_eq!(facts.pass(Gate::STRICT, eighty), Ok(()), "a port left out is 80");
 }
 
+/// GATE-006, GATE-007, GATE-008, GATE-009.
 /// The matrix of the three headers, against what GATE-005..009 and GATE-016 say of each gate.
 #[test]
 fn gate_005_to_009_016_the_fetch_metadata_matrix() {
@@ -204,6 +209,7 @@ fn gate_005_to_009_016_the_fetch_metadata_matrix() {
     }
 }
 
+/// GATE-010.
 #[test]
 fn gate_010_truth_table() {
     let (page, l) = (Gate::RELAXED, HostMode::Loopback);
@@ -219,6 +225,7 @@ fn gate_010_truth_table() {
     assert_eq!(judged(page, HostMode::Wide, &named), Err(Clause::Origin));
 }
 
+/// GATE-008, GATE-015.
 #[test]
 fn gate_008_015_loopback_routes_stay_on_this_machine() {
     let lines = [("host", "10.0.0.7")];
@@ -242,6 +249,7 @@ fn gate_008_015_loopback_routes_stay_on_this_machine() {
     );
 }
 
+/// GATE-014.
 #[test]
 fn gate_014_an_absolute_target_is_held_to_the_same_rule() {
     let headers = Headers::from_lines(&[("host", "127.0.0.1")]);
@@ -259,6 +267,7 @@ fn gate_014_an_absolute_target_is_held_to_the_same_rule() {
     );
 }
 
+/// TRUST-041.
 #[test]
 fn trust_041_the_first_failing_clause_is_named() {
     let lines = [

@@ -221,6 +221,7 @@ mod tests {
         read(bytes).unwrap().unwrap()
     }
 
+    /// HTTP-004.
     #[test]
     fn http_004_a_plain_head() {
         let head = head(b"POST /api/notify?x=1 HTTP/1.1\r\nHost:  127.0.0.1 \r\nContent-Length: 12\r\n\r\n{}");
@@ -229,12 +230,14 @@ mod tests {
         assert_eq!(head.declared, Declared::Bytes(12));
     }
 
+    /// HTTP-004.
     #[test]
     fn http_004_leading_empty_lines_and_bare_line_feeds_are_tolerated() {
         let head = head(b"\r\n\nGET / HTTP/1.0\nHost: a\n\n");
         assert_eq!((head.target.as_str(), head.headers.text("host")), ("/", Some("a")));
     }
 
+    /// HTTP-004.
     #[test]
     fn http_004_lines_at_and_over_their_limit() {
         let line = |n: usize| [b"GET /".as_slice(), &vec![b'a'; n - 5 - 11], b" HTTP/1.1\r\n\r\n"].concat();
@@ -254,6 +257,7 @@ mod tests {
         assert_eq!(read(&fat.concat()).unwrap_err(), Fault::HeadersTooLarge, "a head that never ends");
     }
 
+    /// HTTP-004.
     #[test]
     fn http_004_versions() {
         for (version, want) in [
@@ -273,6 +277,7 @@ mod tests {
         }
     }
 
+    /// HTTP-004.
     #[test]
     fn http_004_malformed_heads() {
         for bytes in [
@@ -297,6 +302,7 @@ mod tests {
         }
     }
 
+    /// HTTP-011.
     #[test]
     fn http_011_declared_lengths() {
         let with =

@@ -108,6 +108,7 @@ mod tests {
         Env::of(Platform::Linux, [("PATH", list)])
     }
 
+    /// TRUST-014.
     #[test]
     fn trust_014_relative_elements_are_dropped_or_refused() {
         let home = Temporary::create(&std::env::temp_dir(), "cargento-path-test").unwrap();
@@ -132,6 +133,7 @@ mod tests {
         assert_eq!(Program::find("tool", &path(dir), Lookup::Scrub), Err(Unresolved::Missing));
     }
 
+    /// GIT-003.
     #[test]
     fn git_003_scrubbed_path() {
         assert_eq!(scrubbed(OsStr::new(":.:./bin:..:/a:relbin:/b:sub/bin")), OsString::from("/a:/b"));

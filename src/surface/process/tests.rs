@@ -43,12 +43,14 @@ fn gone(pid: u32) -> bool {
     true
 }
 
+/// TRUST-013.
 #[test]
 fn trust_013_status_output_and_environment() {
     let done = run_sh("echo out; echo $KEPT >&2; cat; exit 3").unwrap();
     assert_eq!((done.code, done.stdout.as_slice(), done.stderr.as_slice()), (Some(3), &b"out\n"[..], &b"yes\n"[..]));
 }
 
+/// NOTE-110.
 #[test]
 fn note_110_no_child_sees_the_webhook_url() {
     let done = run_sh("env").unwrap();
@@ -56,6 +58,7 @@ fn note_110_no_child_sees_the_webhook_url() {
     assert!(text.contains("KEPT=yes") && !text.contains("h.example"));
 }
 
+/// TRUST-013.
 #[test]
 fn trust_013_input_larger_than_a_pipe_arrives_whole() {
     let bytes = vec![b'x'; 300_000];
@@ -68,6 +71,7 @@ fn trust_013_input_larger_than_a_pipe_arrives_whole() {
     assert_eq!(run(deaf).unwrap().stdout, b"done\n");
 }
 
+/// TRUST-055.
 #[test]
 fn trust_055_output_caps() {
     assert!(matches!(run_sh("while :; do echo 0123456789; done"), Err(Failure::Oversized)));
@@ -75,6 +79,7 @@ fn trust_055_output_caps() {
     assert_eq!((done.stdout.as_slice(), done.stderr.len()), (&b"ok\n"[..], 20));
 }
 
+/// TRUST-055.
 #[test]
 fn trust_055_a_file_that_outgrows_its_limit_ends_the_child() {
     let home = crate::surface::write::Temporary::create(&std::env::temp_dir(), "cargento-process-test").unwrap();
@@ -109,6 +114,7 @@ fn life_073_stragglers_are_swept_after_a_normal_exit() {
     assert!(gone(String::from_utf8(done.stdout).unwrap().trim().parse().unwrap()));
 }
 
+/// LIFE-073.
 #[test]
 fn life_073_a_child_leads_its_own_session() {
     let done = run_sh("exec ps -o sid= -p $$ 2>/dev/null || cut -d' ' -f6 /proc/$$/stat").unwrap();
@@ -117,6 +123,7 @@ fn life_073_a_child_leads_its_own_session() {
     assert_ne!(sid, unsafe { libc::getsid(0) });
 }
 
+/// TRUST-013.
 #[test]
 fn trust_013_what_cannot_start_is_named() {
     let missing = Program::at("/nowhere/at/all").unwrap();
@@ -128,11 +135,13 @@ fn trust_013_what_cannot_start_is_named() {
     assert!(matches!(run(spec), Err(Failure::NotStarted(_))));
 }
 
+/// TRUST-055.
 #[test]
 fn trust_055_a_signal_is_no_exit_status() {
     assert_eq!(run_sh("kill -9 $$").unwrap().code, None);
 }
 
+/// READ-048.
 #[test]
 fn read_048_a_cancelled_child_is_killed_before_or_while_it_runs() {
     let (program, env) = (shell(), env());
@@ -148,7 +157,7 @@ fn read_048_a_cancelled_child_is_killed_before_or_while_it_runs() {
     assert!(matches!(supervise(sh(&program, &env, "true"), &supervisor.handle(), &|| ()), Err(Failure::Cancelled)));
 }
 
-/// TRUST-060: a caller that panics leaves no child behind.
+/// TRUST-013, TRUST-060: a caller that panics leaves no child behind.
 #[test]
 fn trust_013_a_child_is_reaped_although_its_caller_panics() {
     let home = crate::surface::write::Temporary::create(&std::env::temp_dir(), "cargento-process-test").unwrap();
@@ -167,6 +176,7 @@ fn trust_013_a_child_is_reaped_although_its_caller_panics() {
     assert!(!alive(std::fs::read_to_string(&file).unwrap().trim().parse().unwrap()));
 }
 
+/// STATE-011.
 #[test]
 fn state_011_live_processes() {
     assert!(alive(std::process::id()));

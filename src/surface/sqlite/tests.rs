@@ -151,6 +151,7 @@ fn read(path: &Path) -> Result<i64, StoreError> {
 
 const WAL: &str = "PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0; CREATE TABLE t(x); INSERT INTO t VALUES(1);";
 
+/// FIELD-050.
 #[test]
 fn field_050_a_wal_database_without_sidecars_is_read_and_the_folder_stays_as_it_was() {
     let dir = Scratch::new("bare");
@@ -168,6 +169,7 @@ fn field_050_a_wal_database_without_sidecars_is_read_and_the_folder_stays_as_it_
     live.close();
 }
 
+/// FIELD-051.
 #[test]
 fn field_051_the_owners_files_are_the_same_after_a_live_read() {
     let dir = Scratch::new("live");
@@ -222,6 +224,7 @@ fn a_log_without_index_is_still_read() {
     assert_eq!(dir.look(&["-shm"]), before);
 }
 
+/// AGY-015.
 #[test]
 fn agy_015_an_empty_log_without_index_leaves_the_file_alone() {
     let dir = Scratch::new("empty-log");
@@ -258,6 +261,7 @@ fn a_hot_journal_is_left_to_its_owner() {
     assert_eq!(dir.look(&[]), before);
 }
 
+/// OC-028, GOOSE-031.
 #[test]
 fn oc_028_goose_031_an_exclusive_lock_is_waited_for_a_fifth_of_a_second_and_named() {
     let dir = Scratch::new("locked");
@@ -279,6 +283,7 @@ fn oc_028_goose_031_an_exclusive_lock_is_waited_for_a_fifth_of_a_second_and_name
     live.close();
 }
 
+/// OC-024.
 #[test]
 fn oc_024_foreign_files_are_told_apart() {
     let dir = Scratch::new("foreign");
@@ -309,6 +314,7 @@ fn oc_024_foreign_files_are_told_apart() {
     assert_eq!(read(&dir.at("torn")).unwrap_err().code(), Code::StoreCorrupt);
 }
 
+/// TRUST-031.
 #[cfg(unix)]
 #[test]
 fn trust_031_links_and_pipes_are_refused_and_a_linked_root_is_not() {
@@ -326,6 +332,7 @@ fn trust_031_links_and_pipes_are_refused_and_a_linked_root_is_not() {
     }
 }
 
+/// OC-040.
 #[test]
 fn oc_040_paths_with_every_special_character_open() {
     let dir = Scratch::new("names");
@@ -360,6 +367,7 @@ fn a_write_through_the_handle_fails() {
     refused(&Database::open(&path).unwrap());
 }
 
+/// OC-008, TRUST-035.
 #[test]
 fn oc_008_trust_035_structure_is_asserted_and_views_are_no_tables() {
     let dir = Scratch::new("schema");
@@ -378,6 +386,7 @@ fn oc_008_trust_035_structure_is_asserted_and_views_are_no_tables() {
     assert_eq!(missing.to_string(), "OperationalError: no such column: z");
 }
 
+/// TRUST-064.
 #[test]
 fn trust_064_a_statement_without_end_is_stopped() {
     let dir = Scratch::new("endless");
@@ -409,6 +418,7 @@ fn cells_are_typed_one_by_one() {
     assert!(set.into_iter().all(truthy) && !unset.into_iter().any(truthy));
 }
 
+/// AGY-012, OC-042.
 #[test]
 fn agy_012_oc_042_the_ends_of_a_cell() {
     let dir = Scratch::new("tail");
@@ -434,6 +444,7 @@ fn both(path: &Path) -> Result<(i64, i64), StoreError> {
     })
 }
 
+/// OC-039.
 #[test]
 fn oc_039_a_busy_writer_never_meets_a_lock_and_every_read_is_whole() {
     let dir = Scratch::new("busy");

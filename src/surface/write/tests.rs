@@ -16,6 +16,7 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
+/// STATE-001, STATE-004.
 #[cfg(unix)]
 #[test]
 fn state_001_and_004_modes_of_directory_and_file() {
@@ -31,6 +32,7 @@ fn state_001_and_004_modes_of_directory_and_file() {
     assert_eq!(mode(&place.path("cargento-1.log")), 0o600);
 }
 
+/// STATE-004.
 #[test]
 fn state_004_replaces_whole_and_leaves_no_temporary_file() {
     let home = scratch();
@@ -41,6 +43,7 @@ fn state_004_replaces_whole_and_leaves_no_temporary_file() {
     assert_eq!(names(place.root()), ["s.json"]);
 }
 
+/// STATE-004.
 #[test]
 fn state_004_a_failed_rename_leaves_the_old_file_and_no_temporary_one() {
     let home = scratch();
@@ -50,6 +53,7 @@ fn state_004_a_failed_rename_leaves_the_old_file_and_no_temporary_one() {
     assert_eq!(names(place.root()), ["taken"]);
 }
 
+/// TRUST-011.
 #[test]
 fn trust_011_names_that_leave_the_place_are_refused() {
     let home = scratch();
@@ -65,6 +69,7 @@ fn trust_011_names_that_leave_the_place_are_refused() {
     assert_eq!(names(place.root()), ["reg.json"]);
 }
 
+/// TRUST-011.
 #[cfg(unix)]
 #[test]
 fn trust_011_symlinks_are_neither_written_through_nor_left_by() {
@@ -83,6 +88,7 @@ fn trust_011_symlinks_are_neither_written_through_nor_left_by() {
     assert_eq!(names(outside.place().root()), Vec::<String>::new());
 }
 
+/// STATE-008.
 #[test]
 fn state_008_reads_are_capped_and_absence_is_no_error() {
     let home = scratch();
@@ -95,6 +101,7 @@ fn state_008_reads_are_capped_and_absence_is_no_error() {
     assert!(place.read("dir", 10).is_err());
 }
 
+/// TRUST-050.
 #[test]
 fn trust_050_only_dead_processes_temporary_files_are_swept() {
     let home = scratch();
@@ -108,6 +115,7 @@ fn trust_050_only_dead_processes_temporary_files_are_swept() {
     assert_eq!(names(place.root()), ["mine.tmp", "s.12.0", "s.json.12.0123ABCD.tmp", "s.json.13.0123abcd.tmp"]);
 }
 
+/// ANN-005.
 #[test]
 fn ann_005_a_lock_is_exclusive_and_ends_with_its_holder() {
     let home = scratch();
