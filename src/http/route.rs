@@ -157,7 +157,7 @@ pub const ROUTES: &[Route] = &[
     posts_under("/api/events/", S,     Take::Object(8192, Judged),          To::Feature(Feature::Events, Off::Absent("off.events"))),
     post("/api/focus",          S,     Take::Object(1024, Lenient),         To::Feature(Feature::Focus, NO_FOCUS)),
     post("/api/dismiss",        S,     Take::Object(1024, Lenient),         To::Feature(Feature::Dismiss, NO_DISMISS)),
-    post("/api/annotate",       S,     Take::Object(12_288, Lenient),       To::Feature(Feature::Annotate, NO_WORDS)),
+    post("/api/annotate",       S,     Take::Object(12_288, Judged),        To::Feature(Feature::Annotate, NO_WORDS)),
     post("/api/reading",        PRESS, Take::ObjectFirst(12_288, Strict),   To::Feature(Feature::Reading, NO_READING)),
     post("/api/reading/cancel", PRESS, Take::ObjectFirst(12_288, Strict),   To::Feature(Feature::ReadingCancel, NO_READING)),
     post("/api/tripwire",       S,     Take::Object(1024, Strict),          To::Feature(Feature::Tripwire, NO_TRIPWIRES)),

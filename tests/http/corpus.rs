@@ -577,7 +577,7 @@ fn events(c: &mut Corpus) {
         let lines = format!("X-Cargento-Capability: {{token:claude}}\r\nContent-Length: {declared}\r\n");
         c.head(format!("event: length {declared}"), &plain("POST", EVENT, &lines), 413, "http.length");
     }
-    let nothing = || json!({"body.empty-object": 1, "reject.incompatible": 1});
+    let nothing = || json!({"reject.incompatible": 1});
     for length in [8191, 8192] {
         event(
             c,
@@ -643,7 +643,7 @@ fn events(c: &mut Corpus) {
 /// Typed words: every member of every kind, and nothing of a refused request is kept (ANN-041 to ANN-043).
 fn typed_words(c: &mut Corpus) {
     const PATH: &str = "/api/annotate";
-    let two = || json!({"body.empty-object": 1, "body.refused": 1});
+    let two = || json!({"body.refused": 1});
     for (name, body, length) in unusable() {
         let status = if length <= 12_288 { 400 } else { 413 };
         let counters = if length <= 12_288 { two() } else { json!({"http.length": 1}) };
