@@ -297,7 +297,7 @@ fn cli_033_the_demo_is_private() {
     assert!(files(&tmp).is_empty());
 }
 
-/// STATE-010: a killed board's file goes when the next one starts.
+/// FIELD-068, STATE-010: a killed board's file goes when the next one starts.
 #[test]
 fn state_010_a_killed_board_is_swept_by_the_next() {
     let home = Home::new();
