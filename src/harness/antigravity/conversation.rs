@@ -21,8 +21,6 @@ const CELL_BYTES: i64 = 65_536;
 const MODEL_BYTES: usize = 64;
 /// Longest conversation id that is followed, bytes; they are UUIDs.
 const ID_BYTES: usize = 128;
-/// How long the owner's lock is waited for: one of many stores must not hold up the board.
-const PATIENCE: Duration = Duration::from_millis(20);
 /// Step type of an operator's prompt.
 const PROMPT: f64 = 14.0;
 /// Step type of a model's response, the only one whose tokens count.
@@ -61,9 +59,10 @@ pub struct Steps {
     pub usage: Vec<(f64, u64)>,
 }
 
-/// Reads a conversation in one open. `steps` answers, given the parent, whether the steps are wanted too.
-pub fn read(path: &Path, sid: &str, now: f64, steps: impl FnOnce(Option<&str>) -> bool) -> Reading {
-    match Database::open_within(path, PATIENCE) {
+/// Reads a conversation in one open, waiting at most `patience` for its owner's lock. `steps` answers, given the parent,
+/// whether the steps are wanted too.
+pub fn read(path: &Path, sid: &str, now: f64, patience: Duration, steps: impl FnOnce(Option<&str>) -> bool) -> Reading {
+    match Database::open_within(path, patience) {
         Ok(db) => {
             let mut reading = Reading::default();
             let part = db.snapshot(|db| {

@@ -82,6 +82,9 @@ impl Collector for Cursor {
                 waits += usize::from(tried && error.code() == Code::StoreLocked);
                 trouble.met(kept.path(), error.code(), &error.to_string());
             }
+            for fault in kept.value(pass.now, pass.window).into_iter().flat_map(|chat| &chat.faults) {
+                trouble.met(kept.path(), fault.code(), &fault.to_string());
+            }
         }
         let seen: Vec<Seen<'_>> = stores.iter().filter_map(|store| seen(&self.chats, *store, pass)).collect();
         let mut out = Collected::default();

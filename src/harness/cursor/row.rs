@@ -70,6 +70,7 @@ fn row(seen: &Seen<'_>, pills: Vec<Pill>, pass: &Pass<'_>) -> Observed {
     row.model.clone_from(&chat.model);
     row.own_activity = seen.at;
     row.source_gaps.clone_from(&chat.gaps);
+    chat.faults.iter().for_each(|fault| rows::degrade(&mut row, fault.code(), STORE));
     rows::settle(&mut row, seen.at, pills, None, pass);
     if row.active {
         row.title.clone_from(&chat.name);

@@ -12,7 +12,7 @@ use super::follow::{Followed, is_jsonl, stem};
 use super::head::{self, Head, Heads};
 use super::identity::Identities;
 use super::tree::{Take, Tree};
-use super::{Collected, Collector, Pass, place, probe};
+use super::{Collected, Collector, Pass, degrades, place, probe};
 use crate::config::{TITLE_CAP_CHARS, WORKING_THRESHOLD_SEC};
 use crate::model::time::{fresh, newest_plausible};
 use crate::model::{Code, Degrade, Key, Observed, State};
@@ -107,6 +107,10 @@ fn active(session: &Followed<Talk>, path: &Path, stamp: Stamp, identify: &mut Id
     let working = fresh(row.last_activity, WORKING_THRESHOLD_SEC, now);
     story.state(&mut row, if working { State::Working } else { State::Idle }, false, now);
     session.tell(&mut row);
+    if head.is_some_and(|head| head.is_unseen) {
+        let source = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default().into_owned();
+        row.degrades.push(Degrade { code: Code::VersionUnseen, source, count: None });
+    }
     row
 }
 
@@ -194,5 +198,6 @@ impl Droid {
         if self.trees.iter().any(|tree| tree.unreadable().next().is_some()) {
             out.degrades.push(Degrade { code: Code::StoreUnreadable, source: STORE.into(), count: None });
         }
+        degrades::lift(out, STORE);
     }
 }

@@ -15,7 +15,7 @@ use super::follow::is_jsonl;
 use super::head::{self, Heads};
 use super::identity::Identities;
 use super::tree::{Take, Tree};
-use super::{Collected, Collector, Pass, place, probe};
+use super::{Collected, Collector, Pass, degrades, place, probe};
 use crate::config::WORKING_THRESHOLD_SEC;
 use crate::model::time::{age, fresh, newest_plausible};
 use crate::model::{Code, Degrade, Key, Observed, Spacedock, State};
@@ -243,5 +243,6 @@ impl Pi {
         if self.tree.unreadable().next().is_some() {
             out.degrades.push(Degrade { code: Code::StoreUnreadable, source: STORE.into(), count: None });
         }
+        degrades::lift(out, STORE);
     }
 }

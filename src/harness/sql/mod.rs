@@ -10,8 +10,12 @@ pub mod json;
 pub mod kept;
 pub mod lineage;
 pub mod rows;
+pub mod sessions;
 #[cfg(test)]
 pub mod support;
+pub mod walk;
+#[cfg(test)]
+pub mod writer;
 
 use super::{Collected, Pass};
 use crate::model::{Code, Degrade};
@@ -52,6 +56,12 @@ impl<'a> Trouble<'a> {
     pub fn met(&mut self, path: &Path, code: Code, why: &str) {
         self.out.store_errors.push((path.display().to_string(), diagnostic(why)));
         self.degrade(code, None);
+    }
+
+    /// Notes that `count` records of `path` were passed over, and why.
+    pub fn counted(&mut self, path: &Path, count: u64, why: &str) {
+        self.out.store_errors.push((path.display().to_string(), diagnostic(why)));
+        self.degrade(Code::RecordSkipped, Some(count));
     }
 
     /// Notes a degrade alone.

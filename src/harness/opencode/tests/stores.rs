@@ -1,6 +1,7 @@
 //! Stores that are broken, locked, old, moving or large.
 
 use super::*;
+use std::path::Path;
 
 #[test]
 fn oc_007_oc_008_oc_031_field_005_older_and_newer_schemas() {
