@@ -6,6 +6,7 @@
 
 use super::wire;
 use crate::config::{LAST_PROMPT_CAP_CHARS, MODEL_CAP_CHARS, RATE_WINDOW_SEC, SUBAGENT_NAME_CAP_CHARS};
+use crate::harness::sql;
 use crate::model::{Code, turn};
 use crate::surface::sqlite::{self, Database, StoreError, ValueRef};
 use crate::text::safe::{diagnostic, safe_name};
@@ -61,21 +62,13 @@ pub struct Steps {
 
 /// Reads a conversation in one open, waiting at most `patience` for its owner's lock. `steps` answers, given the parent,
 /// whether the steps are wanted too.
-pub fn read(path: &Path, sid: &str, now: f64, patience: Duration, steps: impl FnOnce(Option<&str>) -> bool) -> Reading {
-    match Database::open_within(path, patience) {
-        Ok(db) => {
-            let mut reading = Reading::default();
-            let part = db.snapshot(|db| {
-                reading.fill(db, sid, now, steps);
-                Ok(())
-            });
-            if let Err(error) = part {
-                reading = Reading::unread(&error);
-            }
-            reading
-        }
-        Err(error) => Reading::unread(&error),
-    }
+pub fn read(path: &Path, sid: &str, now: f64, patience: Duration, steps: impl Fn(Option<&str>) -> bool) -> Reading {
+    let read = sql::snapshot(path, patience, |db| {
+        let mut reading = Reading::default();
+        reading.fill(db, sid, now, &steps);
+        Ok(reading)
+    });
+    read.map_or_else(|error| Reading::unread(&error), |(reading, _)| reading)
 }
 
 impl Reading {
@@ -86,7 +79,7 @@ impl Reading {
         reading
     }
 
-    fn fill(&mut self, db: &Database, sid: &str, now: f64, steps: impl FnOnce(Option<&str>) -> bool) {
+    fn fill(&mut self, db: &Database, sid: &str, now: f64, steps: impl Fn(Option<&str>) -> bool) {
         match trajectory(db) {
             Ok(cell) => self.place(cell, sid),
             Err(error) => self.failed("session metadata", &error),

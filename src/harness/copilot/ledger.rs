@@ -6,9 +6,10 @@
 use crate::config::MODEL_CAP_CHARS;
 use crate::harness::Pass;
 use crate::harness::pause::Pause;
+use crate::harness::sql;
 use crate::model::time::{age, parse_iso};
 use crate::model::{Code, Degrade};
-use crate::surface::sqlite::{self, Database, Moved, StoreError, ValueRef};
+use crate::surface::sqlite::{self, Moved, PATIENCE, StoreError, ValueRef};
 use crate::text::safe::{diagnostic, safe_name};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -160,23 +161,25 @@ impl Ledger {
 }
 
 fn read(path: &Path) -> Result<Book, Unread> {
-    let db = match Database::open(path) {
-        Ok(db) => db,
-        Err(StoreError::Missing) => return Err(Unread::Absent),
-        Err(error @ StoreError::Unreadable(_)) => return Err(Unread::Closed(error)),
-        // SQLite opens any file and refuses it at the first statement; our open asks that statement at once.
-        Err(error) => return Err(Unread::Unreadable(error)),
-    };
-    let mut book = Book::default();
-    let read = db.snapshot(|db| {
+    let mut opened = false;
+    let read = sql::snapshot(path, PATIENCE, |db| {
+        opened = true;
+        let mut book = Book::default();
         // The statement names every column it needs, so preparing it asserts them, in SQLite's own words.
         db.rows(NEWEST_ROWS, &[], |row| {
             book.enter(&[row.get_ref(0)?, row.get_ref(1)?, row.get_ref(2)?, row.get_ref(3)?, row.get_ref(4)?]);
             Ok(true)
-        })
+        })?;
+        book.rows.shrink_to_fit();
+        Ok(book)
     });
-    book.rows.shrink_to_fit();
-    read.map(|()| book).map_err(Unread::Unreadable)
+    match read {
+        Ok((book, _)) => Ok(book),
+        Err(StoreError::Missing) => Err(Unread::Absent),
+        Err(error @ StoreError::Unreadable(_)) if !opened => Err(Unread::Closed(error)),
+        // SQLite opens any file and refuses it at the first statement; our open asks that statement at once.
+        Err(error) => Err(Unread::Unreadable(error)),
+    }
 }
 
 impl Book {

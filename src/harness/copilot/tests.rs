@@ -1,5 +1,7 @@
 //! The reader at its boundary: a store in a folder, a clock that is passed, the rows that come out.
 
+mod held;
+
 use super::*;
 use crate::harness::testkit::{NOW, Scratch, WINDOW, append, iso, one, pass, text, touch};
 use crate::surface::watch::{Dirty, Watch};

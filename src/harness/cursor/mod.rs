@@ -65,6 +65,11 @@ impl Collector for Cursor {
         self.shelf.has_store()
     }
 
+    fn absence(&mut self, pass: &Pass<'_>) -> Collected {
+        // A look at what stands there opens nothing, and what changes meanwhile stays known.
+        self.collect(pass).unwrap_or_default()
+    }
+
     fn collect(&mut self, pass: &Pass<'_>) -> Result<Collected, String> {
         self.shelf.refresh(pass);
         let mut trouble = Trouble::new(STORE);

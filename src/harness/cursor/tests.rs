@@ -1,5 +1,7 @@
 //! Rows of invented chat stores, shaped as Cursor CLI 2026.08.11 makes them.
 
+mod written;
+
 use super::*;
 use crate::harness::sql::support::{codes, collect, owner, published, row, sids};
 use crate::harness::testkit::{Scratch, WINDOW, touch};

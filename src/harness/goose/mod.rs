@@ -43,6 +43,11 @@ impl Collector for Goose {
         self.stores.iter().any(|store| files::is_file(store.path()))
     }
 
+    fn absence(&mut self, pass: &Pass<'_>) -> Collected {
+        // A look at what stands there opens nothing, and what changes meanwhile stays known.
+        self.collect(pass).unwrap_or_default()
+    }
+
     fn collect(&mut self, pass: &Pass<'_>) -> Result<Collected, String> {
         let mut out = Collected::default();
         let mut place = Place { home: &self.home, identities: &mut self.identities };

@@ -1,9 +1,12 @@
 //! Rows of invented stores, shaped as Goose 1.47.0 makes them.
 
+mod held;
+mod words;
+
 use super::*;
-use crate::harness::sql::support::{codes, collect, owner, published, row, sids};
+use crate::harness::sql::support::{codes, collect, owner, pass_at, published, row, sids};
 use crate::harness::testkit::{NOW, Scratch};
-use crate::model::State;
+use crate::model::{Observed, State};
 use rusqlite::Connection;
 
 const STORE_SQL: &str = include_str!("../../../fixtures/goose/1.47.0/store.sql");
@@ -178,7 +181,7 @@ fn goose_005_goose_017_goose_018_goose_020_older_and_broken_databases() {
         let old = row(&found, "20250101_1");
         assert_eq!(old.source_gaps, ["message history", "token accounting"]);
         assert_eq!((old.turn.as_ref(), old.last_prompt.as_str(), old.rate_per_min), (None, "", Some(0)));
-        assert_eq!((codes(&found), found.degrades[0].source.as_str()), (vec![code], STORE));
+        assert_eq!((codes(&found)[0], found.degrades[0].source.as_str()), (code, STORE));
     }
 }
 

@@ -54,6 +54,11 @@ impl Collector for OpenCode {
         self.folders.iter_mut().any(Folder::has_store)
     }
 
+    fn absence(&mut self, pass: &Pass<'_>) -> Collected {
+        // A look at what stands there opens nothing, and what changes meanwhile stays known.
+        self.collect(pass).unwrap_or_default()
+    }
+
     fn collect(&mut self, pass: &Pass<'_>) -> Result<Collected, String> {
         let mut out = Collected::default();
         let mut store = Trouble::new(STORE);

@@ -81,15 +81,13 @@ impl<T> Kept<T> {
 
     /// Reads the store when that is due. `read` gets what was read before; whatever it answers, a handle lives no longer
     /// than this call. Returns whether the store was tried.
-    pub fn refresh(&mut self, look: &Look, read: impl FnOnce(&Database, Option<&T>) -> Result<T, StoreError>) -> bool {
+    pub fn refresh(&mut self, look: &Look, read: impl Fn(&Database, Option<&T>) -> Result<T, StoreError>) -> bool {
         if !self.is_due(look) {
             return false;
         }
         let before = self.reading.as_ref().map(|r| &r.value);
-        let outcome = Database::open_within(&self.path, look.patience).and_then(|db| {
-            let value = db.snapshot(|db| read(db, before))?;
-            Ok(Reading { value, moved: db.moved(), at: look.now })
-        });
+        let outcome = super::snapshot(&self.path, look.patience, |db| read(db, before));
+        let outcome = outcome.map(|(value, moved)| Reading { value, moved, at: look.now });
         match outcome {
             Ok(reading) => {
                 self.reading = Some(reading);

@@ -1,5 +1,6 @@
 //! What the reader tells of a store, requirement by requirement; `tree` holds it against a plain model.
 
+mod places;
 mod tree;
 
 use super::*;
