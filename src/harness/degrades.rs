@@ -2,8 +2,11 @@
 //! too (DECK-020, DECK-023).
 
 use super::Collected;
+use super::tree::Tree;
 use crate::model::{Code, Degrade};
+use crate::text::safe::diagnostic;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Adds to the harness's own degrades each kind that only its rows name, under the store key `source`: once, with the
 /// records of all rows together where records are counted.
@@ -20,6 +23,29 @@ pub fn lift(out: &mut Collected, source: &str) {
             Some(known) => known.count = sum(known.count, count),
             None => out.degrades.push(Degrade { code, source: source.into(), count }),
         }
+    }
+}
+
+/// Names, for the harness that `source` belongs to, what of its trees was passed over: directories that cannot be listed,
+/// and links and special files where a store file belongs (FIELD-056, FIELD-057).
+pub fn of_trees<'t>(trees: impl IntoIterator<Item = &'t Tree>, source: &str, out: &mut Collected) {
+    let (mut unreadable, mut skipped) = (false, 0);
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    for tree in trees {
+        for (path, why) in tree.unreadable() {
+            unreadable = true;
+            out.store_errors.push((text(path), diagnostic(&format!("OSError: {why}"))));
+        }
+        for path in tree.skipped() {
+            skipped += 1;
+            out.store_errors.push((text(path), "NotAFile: a link or special file is passed over".into()));
+        }
+    }
+    if unreadable {
+        out.degrades.push(Degrade { code: Code::StoreUnreadable, source: source.into(), count: None });
+    }
+    if skipped > 0 {
+        out.degrades.push(Degrade { code: Code::RecordSkipped, source: source.into(), count: Some(skipped) });
     }
 }
 

@@ -15,6 +15,7 @@ pub mod gemini;
 pub mod goose;
 pub mod head;
 pub mod identity;
+pub mod late;
 pub mod line;
 pub mod opencode;
 pub mod pause;

@@ -313,6 +313,7 @@ mod tests {
             .collect()
     }
 
+    /// AGY-008, AGY-009, AGY-010: time, tokens, action and summary.
     #[test]
     fn agy_008_a_step_says_when_what_and_how_much() {
         let answer =
@@ -330,6 +331,7 @@ mod tests {
         assert_eq!((steps.start, steps.usage), (Some(1_789_900_000.0), vec![(1_789_900_020.5, 600)]));
     }
 
+    /// AGY-012, AGY-038: the very last field or nothing.
     #[test]
     fn agy_012_agy_038_only_a_name_that_is_the_very_last_field_is_read() {
         let cell = hex(
@@ -353,6 +355,7 @@ mod tests {
         assert_eq!(model_name(&long).map(|name| name.len()), Some(MODEL_CAP_CHARS));
     }
 
+    /// AGY-014, AGY-036, AGY-037: parent and role.
     #[test]
     fn agy_014_agy_036_agy_037_the_trajectory_names_parent_and_role() {
         let own = "11111111-1111-1111-1111-111111111111";

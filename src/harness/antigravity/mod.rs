@@ -25,7 +25,6 @@ use crate::model::time::fresh;
 use crate::model::{Code, Degrade, Key};
 use crate::surface::read::Stamp;
 use crate::surface::sqlite::{Moved, PATIENCE};
-use crate::text::safe::diagnostic;
 use conversation::Reading;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -189,14 +188,7 @@ impl Antigravity {
     }
 
     fn faults(&self, inspected: &[bool], out: &mut Collected) {
-        for (path, why) in self.tree.unreadable() {
-            out.store_errors.push((path.to_string_lossy().into_owned(), diagnostic(&format!("OSError: {why}"))));
-            out.degrades.push(Degrade { code: Code::StoreUnreadable, source: SOURCE.into(), count: None });
-        }
-        let skipped = self.tree.skipped().count() as u64;
-        if skipped > 0 {
-            out.degrades.push(Degrade { code: Code::RecordSkipped, source: SOURCE.into(), count: Some(skipped) });
-        }
+        degrades::of_trees([&self.tree], SOURCE, out);
         for (store, _) in self.stores.iter().zip(inspected).filter(|(_, inspected)| **inspected) {
             for error in self.read.get(&store.sid).iter().flat_map(|read| &read.reading.errors) {
                 out.store_errors.push((store.path.to_string_lossy().into_owned(), error.clone()));
@@ -228,6 +220,9 @@ impl Collector for Antigravity {
         self.tree.refresh(pass);
         self.list();
         self.workspaces.refresh(&self.tree, pass, &mut out.store_errors);
+        if !out.store_errors.is_empty() {
+            out.degrades.push(Degrade { code: Code::StoreUnreadable, source: SOURCE.into(), count: None });
+        }
         let activity: Vec<f64> = self.stores.iter().map(|store| store.moved.newest(pass.now)).collect();
         let inspected = self.inspect(&activity, pass);
         self.bound(&inspected);

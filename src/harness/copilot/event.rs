@@ -228,6 +228,7 @@ mod tests {
         told(&format!(r#"{{"type":"{kind}","data":{data}}}"#)).unwrap()
     }
 
+    /// COP-007, COP-013: what each type is read for.
     #[test]
     fn cop_007_what_each_type_is_read_for() {
         let line = r#"{"type":"tool.execution_start","timestamp":"1970-01-01T00:00:08Z","data":{"toolName":"bash","arguments":{}}}"#;
@@ -267,6 +268,7 @@ mod tests {
         }
     }
 
+    /// COP-010, COP-033, COP-034: ids and kinds of requests.
     #[test]
     fn cop_010_cop_033_cop_034_a_request_needs_an_id_that_an_answer_can_name() {
         let asked = |id: &str, kind: &str| {
@@ -284,6 +286,7 @@ mod tests {
         assert!(asked(&long, "null").len() < 100, "an over-long id is kept as its digest");
     }
 
+    /// COP-011, COP-012, COP-036: key, name and model of a subagent.
     #[test]
     fn cop_011_cop_012_cop_036_key_name_and_model_of_a_subagent() {
         let started = |line: &str| told(line).unwrap();

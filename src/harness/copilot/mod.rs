@@ -139,18 +139,7 @@ impl Copilot {
                 out.store_errors.push((path.to_string_lossy().into_owned(), diagnostic(why)));
             }
         }
-        let mut unreadable = false;
-        for (path, why) in self.tree.unreadable() {
-            unreadable = true;
-            out.store_errors.push((path.to_string_lossy().into_owned(), diagnostic(&format!("OSError: {why}"))));
-        }
-        if unreadable {
-            out.degrades.push(Degrade { code: Code::StoreUnreadable, source: SOURCE.into(), count: None });
-        }
-        let skipped = self.tree.skipped().count() as u64;
-        if skipped > 0 {
-            out.degrades.push(Degrade { code: Code::RecordSkipped, source: SOURCE.into(), count: Some(skipped) });
-        }
+        degrades::of_trees([&self.tree], SOURCE, out);
         self.ledger.tell(pass, &mut out.store_errors, &mut out.degrades);
         degrades::lift(out, SOURCE);
     }

@@ -165,6 +165,12 @@ pub fn parse(line: &[u8], from: u64, hasher: &RandomState) -> Option<Parsed> {
     Some(Parsed { entry, name, boots: boots(&record, &line) })
 }
 
+/// The time of a line's record, seconds since the epoch.
+pub fn stamp(line: &[u8]) -> Option<f64> {
+    let line = json::record(line)?;
+    serde_json::from_str::<Line<'_>>(&line).ok()?.timestamp.stamp()
+}
+
 fn fill(entry: &mut Entry, record: &Line<'_>) {
     let Some("message") = record.kind.get() else {
         entry.output = tokens(&record.usage);

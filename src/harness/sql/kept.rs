@@ -141,6 +141,7 @@ mod tests {
         Kept { path: PathBuf::new(), reading: None, trouble: Some(trouble) }
     }
 
+    /// FIELD-046: a failing store backs off.
     #[test]
     fn trust_037_field_046_a_failing_store_is_tried_with_a_growing_pause() {
         let due = |error: StoreError, failures, now, n, named| {
@@ -167,6 +168,7 @@ mod tests {
         assert_eq!(kept.trouble(), Some(&StoreError::Missing));
     }
 
+    /// OC-028: one display window.
     #[test]
     fn oc_028_a_reading_outlives_a_lock_for_one_window() {
         let reading = || Some(Reading { value: 7, moved: moved(1), at: 100.0 });

@@ -30,6 +30,7 @@ pub fn row_above<'a>(id: &'a str, above: impl Fn(&str) -> Above<'a>) -> Option<&
 mod tests {
     use super::*;
 
+    /// OC-013, GOOSE-009: children of children count for the row.
     #[test]
     fn oc_013_goose_009_children_of_children_count_for_the_row() {
         let above = |id: &str| match id {

@@ -3,6 +3,7 @@
 use super::*;
 use std::path::Path;
 
+/// OC-007, OC-008, OC-025, OC-031, FIELD-005, DECK-021: which columns there are decides, never a version.
 #[test]
 fn oc_007_oc_008_oc_031_field_005_older_and_newer_schemas() {
     let mut home = Home::new("schemas");
@@ -52,6 +53,8 @@ fn oc_007_oc_008_oc_031_field_005_older_and_newer_schemas() {
     assert_eq!(errors("opencode-e.db"), ["OperationalError: no such table: session"]);
 }
 
+/// OC-024, OC-027, OC-032, OC-044, DECK-020: each way a database can be spoilt has its name and costs that database
+/// alone.
 #[test]
 fn oc_024_oc_032_oc_044_one_spoilt_database_costs_itself() {
     type Spoil = fn(&Path);
@@ -78,6 +81,7 @@ fn oc_024_oc_032_oc_044_one_spoilt_database_costs_itself() {
     }
 }
 
+/// OC-002, OC-024: a folder without a database is a missing store, and no harness.
 #[test]
 fn oc_002_oc_024_a_folder_without_database() {
     let mut home = Home::new("missing");
@@ -91,6 +95,7 @@ fn oc_002_oc_024_a_folder_without_database() {
     assert_eq!(sids(&home.now()), [PARENT]);
 }
 
+/// OC-026: a session that nothing names is counted, recorded, and costs no other.
 #[test]
 fn oc_026_a_session_that_cannot_be_identified_costs_itself() {
     let mut home = Home::new("faults");
@@ -112,6 +117,7 @@ fn oc_026_a_session_that_cannot_be_identified_costs_itself() {
     assert_eq!((codes(&found), found.degrades[0].count), (vec!["record-skipped"], Some(1)));
 }
 
+/// OC-039, FIELD-042: a message that only the log holds is seen, and the session works.
 #[test]
 fn oc_039_field_042_what_only_the_log_holds_is_seen_at_once() {
     let mut home = Home::new("wal");
@@ -180,6 +186,8 @@ fn a_pass_in_which_nothing_moved_opens_nothing() {
     assert_eq!(published(&home.now()), first);
 }
 
+/// OC-004, OC-005, OC-006, OC-009, OC-021, OC-023: the statements are fixed; accounts, credentials, shares,
+/// approvals, costs and sockets are named nowhere.
 #[test]
 fn oc_005_trust_026_what_must_never_be_read_is_named_nowhere() {
     let sources = [
@@ -194,18 +202,29 @@ fn oc_005_trust_026_what_must_never_be_read_is_named_nowhere() {
     let tables = ["account", "control_account", "credential", "session_share", "account_state", "session_message"];
     let files = ["auth.json", "mcp-auth", "snapshot/", "tool-output", "repos"];
     let columns = ["share_url", "revert", "cost", "tokens_", "summary_", "permission"];
-    for never in tables.into_iter().chain(files).chain(columns) {
+    let sockets = ["loopback", "outbound", "listen", "Stream", "http", "event_sequence"];
+    for never in tables.into_iter().chain(files).chain(columns).chain(sockets) {
         assert!(!code.contains(never), "{never}");
     }
-    for table in tables {
-        assert!(
-            !STORE_SQL.contains(&format!("`{table}`")) && !STORE_SQL.contains(&format!("TABLE {table}")),
-            "{table}"
-        );
+    let mut fixtures = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/opencode")];
+    while let Some(path) = fixtures.pop() {
+        if path.is_dir() {
+            fixtures.extend(std::fs::read_dir(path).unwrap().map(|file| file.unwrap().path()));
+            continue;
+        }
+        let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).to_lowercase();
+        for table in tables {
+            for made in
+                [format!("`{table}`"), format!("\"{table}\""), format!("table {table}"), format!("into {table}")]
+            {
+                assert!(!text.contains(&made), "{made} in {}", path.display());
+            }
+        }
     }
     assert!(code.contains("json_each") && !code.contains("format!(\"SELECT"));
 }
 
+/// OC-041: one session in two databases.
 #[test]
 fn oc_041_one_session_in_two_databases_is_reported_by_both_for_the_board_to_choose() {
     let mut home = Home::new("twice");
@@ -218,6 +237,7 @@ fn oc_041_one_session_in_two_databases_is_reported_by_both_for_the_board_to_choo
     assert_eq!(found.rows.iter().map(|r: &Observed| r.sid.as_str()).collect::<Vec<_>>(), [PARENT, PARENT]);
 }
 
+/// OC-040, FIELD-050: a folder of any name opens and stays as it was.
 #[cfg(unix)]
 #[test]
 fn oc_040_field_050_odd_paths_open_and_the_folder_stays_as_it_was() {

@@ -125,3 +125,28 @@ fn deck_020_format_and_damage_are_named_on_the_row_and_for_the_harness() {
     let want = [degrade(Code::RecordSkipped, STORE, Some(3)), degrade(Code::VersionUnseen, STORE, None)];
     assert_eq!(found.degrades, want);
 }
+
+/// PI-024: the newest of stamps and file time decides, whichever is older.
+#[test]
+fn pi_024_a_copy_with_an_old_file_time_is_judged_by_its_records() {
+    let (s, _) = store("copy", &user("a", None, NOW - 20.0, "Go"), NOW - 90_000.0);
+    s.write(&format!("{DIR}/old.jsonl"), head("old") + &user("a", None, NOW - 90_000.0, "Old"), NOW - 90_000.0);
+    let mut pi = reader(&s);
+    let row = one(&mut pi, NOW);
+    assert_eq!((row.sid.as_str(), row.last_activity, shown(&row)), ("x", NOW - 20.0, (State::Working, "thinking")));
+    assert_eq!(row.last_prompt, "Go");
+    assert!(pass(&mut pi, NOW + 86_400.0, false).rows.is_empty());
+}
+
+/// PI-033, FIELD-056, DECK-020: a link among the files is passed over and named; the rest is read.
+#[cfg(unix)]
+#[test]
+fn pi_033_field_056_a_link_is_passed_over_and_named() {
+    let (s, path) = store("links", "", NOW);
+    std::os::unix::fs::symlink(&path, path.with_file_name("link.jsonl")).unwrap();
+    std::os::unix::fs::symlink(s.0.join("sessions"), s.0.join("sessions/loop")).unwrap();
+    let found = pass(&mut reader(&s), NOW, false);
+    assert_eq!(found.rows.len(), 1);
+    assert_eq!(found.degrades, [Degrade { code: Code::RecordSkipped, source: STORE.into(), count: Some(2) }]);
+    assert!(found.store_errors.iter().all(|(_, why)| why.starts_with("NotAFile: ")));
+}
