@@ -161,7 +161,7 @@ impl Reader {
         let status = HarnessStatus::new(self.key, found.unwrap_or(true));
         let mut outcome = Outcome { status, collected: None, quota: None, panicked: false };
         let collector = self.collector.get_or_insert_with(&self.make);
-        let read = |there: bool| {
+        let mut read = |there: bool| {
             if there {
                 return collector.collect(pass);
             }
