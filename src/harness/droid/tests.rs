@@ -172,9 +172,9 @@ fn droid_013_to_015_020_021_state_follows_recency() {
     assert_eq!(rows.iter().find(|row| row.sid == "ahead").unwrap().last_activity, 0.0);
 }
 
-/// DROID-001, DROID-004: where transcripts are looked for; no variable moves them.
+/// DROID-001: where transcripts are looked for; no variable moves them.
 #[test]
-fn droid_001_droid_004_the_two_roots() {
+fn droid_001_the_two_roots() {
     let vars = [("HOME", "/home/u"), ("FACTORY_DIR", "/moved"), ("XDG_DATA_HOME", "/moved")];
     let env = crate::env::Env::of(crate::env::Platform::Linux, vars);
     let roots = crate::roots::Roots::new(&env, None);

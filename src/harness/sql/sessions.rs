@@ -15,6 +15,10 @@ use crate::surface::sqlite::{self, Database, StoreError};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
+/// How long all sessions stay at hand after a list of them was last asked for, seconds: pages ask for it again and again,
+/// and between two times the store is not read anew.
+const ALL_KEPT_SEC: f64 = 60.0;
+
 /// What one pass wants to know.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope {
@@ -81,12 +85,14 @@ pub struct Reading<S> {
     pub carried: bool,
     /// Why a part of it could not be read.
     pub faults: Vec<StoreError>,
+    /// Clock of the last pass that asked for all sessions.
+    all_at: f64,
 }
 
 impl<S: Listed> Reading<S> {
     /// Nothing yet.
     pub fn new(scope: Scope) -> Reading<S> {
-        Reading { scope, sessions: BTreeMap::new(), skipped: 0, carried: false, faults: Vec::new() }
+        Reading { scope, sessions: BTreeMap::new(), skipped: 0, carried: false, faults: Vec::new(), all_at: scope.now }
     }
 
     /// Whether it answers what a pass asks. On a sweep one that was built on another does not: a message may have been
@@ -137,9 +143,12 @@ impl<S: Listed> Reading<S> {
         self.sessions.retain(|id, _| kept.binary_search(id).is_ok());
     }
 
-    /// Drops what only a list of all sessions needs.
+    /// Drops what only a list of all sessions needs, when nobody has asked for one for a while.
     fn forget_old(&mut self, scope: Scope) {
-        if std::mem::take(&mut self.scope.all) {
+        if scope.all {
+            self.all_at = scope.now;
+        } else if self.scope.all && !(0.0..ALL_KEPT_SEC).contains(&(scope.now - self.all_at)) {
+            self.scope.all = false;
             self.scope.now = scope.now;
             self.keep_what_counts();
         }
@@ -228,7 +237,7 @@ pub fn collect<S: Listed>(
     let again = kept.value(pass.now, pass.window).is_some_and(|r| !r.suffices(scope, pass.sweep));
     let look = Look::new(pass.now, moved, named(pass, dir, name), again);
     kept.refresh(&look, |db, before| read(db, before.filter(|_| !pass.sweep), scope));
-    if let Some(reading) = kept.value_mut().filter(|_| !pass.all) {
+    if let Some(reading) = kept.value_mut() {
         reading.forget_old(scope);
     }
     if let Some(error) = kept.trouble() {
@@ -245,4 +254,126 @@ pub fn collect<S: Listed>(
         }
     }
     trouble.into(out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::sql::support::{collect as pass, owner, published, sids};
+    use crate::harness::testkit::{NOW, Scratch, WINDOW};
+    use crate::harness::{goose::Goose, opencode::OpenCode};
+
+    struct Fake {
+        parent: Option<&'static str>,
+        at: f64,
+    }
+
+    impl Listed for Fake {
+        fn above(&self) -> Above<'_> {
+            self.parent.map_or(Above::Row, |parent| if parent == "gone" { Above::Gone } else { Above::Parent(parent) })
+        }
+        fn updated(&self) -> f64 {
+            self.at
+        }
+        fn directory(&self) -> &'static str {
+            ""
+        }
+        fn is_asked(&self) -> bool {
+            true
+        }
+        fn pill(&self) -> Pill {
+            Pill { at: self.at, name: String::new(), model: None }
+        }
+        fn row(&self, id: &str, _: Vec<Pill>, _: &Pass<'_>) -> Observed {
+            Observed::new(crate::model::Key::Goose, id)
+        }
+    }
+
+    fn scope(all: bool) -> Scope {
+        Scope { now: NOW, window: WINDOW, all, pause: Pause::default() }
+    }
+
+    fn reading(all: bool) -> Reading<Fake> {
+        let mut reading = Reading::new(scope(all));
+        for (id, parent, age) in [
+            ("row", None, 5.0),
+            ("old", None, 2.0 * WINDOW),
+            ("ahead", None, -WINDOW),
+            ("above", None, 2.0 * WINDOW),
+            ("child", Some("above"), 50.0),
+            ("quiet", Some("row"), 200.0),
+            ("grandchild", Some("quiet"), 5.0),
+            ("hidden", Some("gone"), 5.0),
+            ("a", Some("b"), 5.0),
+            ("b", Some("a"), 5.0),
+        ] {
+            reading.sessions.insert(id.into(), Fake { parent, at: NOW - age });
+        }
+        reading
+    }
+
+    /// OC-013, OC-014, GOOSE-009: what is kept, and whose messages are read.
+    #[test]
+    fn oc_013_goose_009_sessions_that_count() {
+        let mut day = reading(false);
+        assert_eq!(day.rows_that_count(), ["above", "row"], "by itself, or through a child that runs");
+        day.keep_what_counts();
+        let kept: Vec<&str> = day.sessions.keys().map(String::as_str).collect();
+        assert_eq!(kept, ["a", "above", "ahead", "b", "child", "grandchild", "quiet", "row"]);
+        assert_eq!(
+            (day.row_of("grandchild"), day.row_of("child"), day.row_of("a")),
+            (Some("row"), Some("above"), None)
+        );
+        let mut every = reading(true);
+        every.keep_what_counts();
+        assert!(every.sessions.contains_key("old") && !every.sessions.contains_key("hidden"));
+        every.forget_old(Scope { now: NOW + 10.0, ..scope(false) });
+        assert!(every.sessions.contains_key("old"), "somebody may ask for all of them again");
+        every.forget_old(Scope { now: NOW + 70.0, ..scope(false) });
+        assert!(!every.sessions.contains_key("old") && !every.suffices(scope(true), false));
+    }
+
+    /// FIELD-046: a part that took too long is left alone for a growing while, and its gap named meanwhile.
+    #[test]
+    fn field_046_a_slow_part_is_left_alone_for_a_while() {
+        let mut first = reading(false);
+        assert_eq!(first.part(|| Err::<(), _>(StoreError::Slow)), Ok(None));
+        assert!(first.is_slow() && first.suffices(scope(false), false), "not again at once");
+        let later = Scope { now: NOW + 2.0, ..scope(false) };
+        assert!(!first.suffices(later, false), "but when the pause is over");
+        let mut second = Reading::<Fake>::new(Scope { now: NOW + 1.0, pause: first.scope.pause, ..scope(false) });
+        assert_eq!(second.part(|| -> Result<(), _> { panic!("it is not asked") }), Ok(None));
+        assert_eq!(second.faults, [StoreError::Slow]);
+        let mut third = Reading::<Fake>::new(Scope { pause: first.scope.pause, ..later });
+        assert_eq!(third.part(|| Ok(7)), Ok(Some(7)));
+        assert!(third.faults.is_empty());
+        assert_eq!(third.part(|| Err::<(), _>(StoreError::Locked)), Err(StoreError::Locked), "a lock costs the whole");
+    }
+
+    /// OC-039, TRUST-035: no pass opens a store that did not move, whichever list is asked for in turn.
+    #[test]
+    fn passes_over_a_store_that_did_not_move_open_nothing() {
+        let s = Scratch::new("sessions-warm");
+        let goose = include_str!("../../../fixtures/goose/1.47.0/store.sql");
+        let opencode = include_str!("../../../fixtures/opencode/1.18.30/store.sql");
+        drop(owner(&s.0.join("sessions.db"), goose));
+        drop(owner(&s.0.join("data/opencode.db"), opencode));
+        let readers: [(&str, Box<dyn crate::harness::Collector>); 2] = [
+            ("sessions.db", Box::new(Goose::new(vec![s.0.join("sessions.db")], "/home/dev".into()))),
+            ("data/opencode.db", Box::new(OpenCode::new(vec![s.0.join("data")], "/home/dev".into()))),
+        ];
+        for (name, mut reader) in readers {
+            let read = |reader: &mut dyn crate::harness::Collector, all| published(&pass(reader, NOW + 1605.0, all));
+            let first = (read(&mut *reader, false), read(&mut *reader, true));
+            assert_eq!(sids(&pass(&mut *reader, NOW + 1605.0, false)).len(), 1);
+            let path = s.0.join(name);
+            let (len, stamp) = std::fs::metadata(&path).map(|m| (m.len(), m.modified().unwrap())).unwrap();
+            // The same stamps over other bytes: whoever opens the file now sees no database.
+            std::fs::write(&path, vec![b'x'; len as usize]).unwrap();
+            std::fs::File::options().append(true).open(&path).unwrap().set_modified(stamp).unwrap();
+            for _ in 0..3 {
+                assert_eq!((read(&mut *reader, false), read(&mut *reader, true)), first, "{name}");
+            }
+        }
+    }
 }

@@ -248,6 +248,11 @@ fn oc_042_a_prompt_of_five_megabytes_is_read_by_its_beginning() {
     let row = row(&found, "ses_1");
     assert_eq!(row.last_prompt, "é".repeat(140));
     assert!(row.source_gaps.is_empty() && row.turn.is_some());
+    // Of each part two thousand characters are considered, blanks or not.
+    let blanks = format!(r#"{{"type":"text","text":"{} too late"}}"#, " ".repeat(2000));
+    live.execute("UPDATE part SET data = ?1", [blanks]).unwrap();
+    live.execute_batch(&part("q", "m1", r#"{"type":"text","text":"in time"}"#)).unwrap();
+    assert_eq!(home.now().rows[0].last_prompt, "in time");
 }
 
 /// OC-016, OC-043: redacted, then cut.
