@@ -26,8 +26,8 @@ pub fn lift(out: &mut Collected, source: &str) {
     }
 }
 
-/// Names, for the harness that `source` belongs to, what of its trees was passed over: directories that cannot be listed,
-/// and links and special files where a store file belongs (FIELD-056, FIELD-057).
+/// Names, for the harness that `source` belongs to, what of its trees was passed over: directories that cannot be
+/// listed, and links and special files where a store file belongs (FIELD-056, FIELD-057).
 pub fn of_trees<'t>(trees: impl IntoIterator<Item = &'t Tree>, source: &str, out: &mut Collected) {
     let (mut unreadable, mut skipped) = (false, 0);
     let text = |path: &Path| path.to_string_lossy().into_owned();

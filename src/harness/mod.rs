@@ -75,7 +75,8 @@ pub trait Collector: Send {
     /// Whether the harness has a store here; cheap, asked every pass.
     fn discovered(&mut self) -> bool;
 
-    /// What stands where the store should be although none is there, asked while the harness is not discovered; no rows.
+    /// What stands where the store should be although none is there, asked while the harness is not discovered; no
+    /// rows.
     fn absence(&mut self, _pass: &Pass<'_>) -> Collected {
         Collected::default()
     }

@@ -60,8 +60,8 @@ pub struct Steps {
     pub usage: Vec<(f64, u64)>,
 }
 
-/// Reads a conversation in one open, waiting at most `patience` for its owner's lock. `steps` answers, given the parent,
-/// whether the steps are wanted too.
+/// Reads a conversation in one open, waiting at most `patience` for its owner's lock. `steps` answers, given the
+/// parent, whether the steps are wanted too.
 pub fn read(path: &Path, sid: &str, now: f64, patience: Duration, steps: impl Fn(Option<&str>) -> bool) -> Reading {
     let read = sql::snapshot(path, patience, |db| {
         let mut reading = Reading::default();

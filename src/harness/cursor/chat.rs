@@ -39,8 +39,8 @@ pub struct Blobs {
     pub count: i64,
     /// Largest row number.
     pub last: i64,
-    /// When the gate began that the newest carrier shows, as in [`Chat::gate`]; `None` when it shows none or there is no
-    /// carrier.
+    /// When the gate began that the newest carrier shows, as in [`Chat::gate`]; `None` when it shows none or there is
+    /// no carrier.
     pub gate: Option<f64>,
 }
 

@@ -18,7 +18,7 @@ mod tests;
 use super::identity::Identities;
 use super::sql::kept::{Kept, Look};
 use super::sql::{self, Trouble};
-use super::{Collected, Collector, Pass};
+use super::{Collected, Collector, Pass, degrades};
 use crate::config::MAX_CACHE_ENTRIES;
 use crate::model::{Code, Key};
 use crate::surface::sqlite::{Moved, PATIENCE, StoreError};
@@ -95,6 +95,7 @@ impl Collector for Cursor {
         let mut out = Collected::default();
         row::rows(&seen, pass, &self.home, &mut self.identities, &mut out.rows);
         trouble.into(&mut out);
+        degrades::lift(&mut out, STORE);
         drop(seen);
         forget(&mut self.chats, &self.shelf, &stores, pass);
         Ok(out)
@@ -109,8 +110,8 @@ fn seen<'a>(chats: &'a Chats, (dir, moved): (&'a Path, Moved), pass: &Pass<'_>) 
     Some(Seen { sid: dir.file_name()?.to_string_lossy(), at: moved.newest(pass.now), chat, stale })
 }
 
-/// Drops what is known of stores that are gone. Readings of stores outside the window are small and stay, so that a list
-/// of all sessions is not read from disk each time; too many of them go together.
+/// Drops what is known of stores that are gone. Readings of stores outside the window are small and stay, so that a
+/// list of all sessions is not read from disk each time; too many of them go together.
 fn forget(chats: &mut Chats, shelf: &Shelf, stores: &[(&Path, Moved)], pass: &Pass<'_>) {
     if chats.len() == stores.len() && chats.keys().zip(stores).all(|(known, (dir, _))| known == dir) {
         return;

@@ -5,7 +5,7 @@ mod written;
 use super::*;
 use crate::harness::sql::support::{codes, collect, owner, published, row, sids};
 use crate::harness::testkit::{Scratch, WINDOW, touch};
-use crate::model::{Observed, State};
+use crate::model::{Degrade, Observed, State};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
@@ -295,7 +295,7 @@ fn cur_011_cur_012_cur_036_to_040_cur_051_the_newest_readable_message_names_the_
     assert!(found.rows.iter().all(|r: &Observed| r.source_gaps.is_empty()));
 }
 
-/// CUR-014, CUR-022, CUR-030, CUR-050, DECK-020: each broken part costs itself.
+/// CUR-014, CUR-022, CUR-030, CUR-050, DECK-020, TRUST-036: each broken part costs itself.
 #[test]
 fn cur_014_cur_022_cur_030_cur_050_what_is_broken_costs_itself() {
     let mut home = Home::new("broken");
@@ -332,7 +332,9 @@ fn cur_014_cur_022_cur_030_cur_050_what_is_broken_costs_itself() {
         assert_eq!(row(&found, "no blobs").title.as_deref(), Some("No blobs"));
         let mut got = codes(&found);
         got.sort_unstable();
-        assert_eq!(got, ["schema-unknown", "store-corrupt", "store-unreadable"]);
+        assert_eq!(got, ["record-skipped", "schema-unknown", "store-corrupt", "store-unreadable"]);
+        let skipped = Degrade { code: Code::RecordSkipped, source: STORE.into(), count: Some(1) };
+        assert_eq!(row(&found, "no payload").degrades, [skipped]);
         assert!(found.degrades.iter().all(|d| d.source == STORE));
         let why = format!("{:?}", found.store_errors);
         assert!(why.contains("DatabaseError: file is not a database") && why.contains("no such table: meta"), "{why}");
@@ -360,7 +362,7 @@ fn cur_022_cur_047_a_gate_that_could_not_be_read_is_asked_for_again_although_not
     assert_eq!((row(&second, "s").state, row(&second, "s").source_gaps.len()), (State::NeedsInput, 0));
 }
 
-/// CUR-022, CUR-030, DECK-020: a locked store keeps its row and claims no gate.
+/// CUR-022, CUR-030, DECK-020, TRUST-036: a locked store keeps its row and claims no gate.
 #[test]
 fn oc_028_cur_022_a_locked_store_keeps_its_row_and_claims_no_gate() {
     let mut home = Home::new("locked");

@@ -197,8 +197,8 @@ fn droid_016_a_copy_with_an_old_file_time_is_judged_by_its_records() {
     assert!(pass(&mut droid, NOW + 86_396.0, false).rows.iter().all(|row| row.sid != "copy"));
 }
 
-/// DROID-019, FIELD-056, DECK-020: what is passed over, damaged, or of a newer format is named on its row and for the
-/// harness.
+/// DROID-019, FIELD-056, DECK-020, TRUST-036: what is passed over, damaged, or of a newer format is named on its row
+/// and for the harness.
 #[cfg(unix)]
 #[test]
 fn deck_020_droid_019_what_is_not_read_is_named_on_the_row_and_for_the_harness() {

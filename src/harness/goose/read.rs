@@ -25,8 +25,8 @@ const SESSIONS_WITHOUT_NAME: &str = "SELECT id, NULL, description, working_dir, 
 const SESSIONS_NAMED_OLD: &str =
     "SELECT id, name, description, working_dir, updated_at, NULL, NULL, NULL FROM sessions";
 const SESSIONS_OLD: &str = "SELECT id, NULL, description, working_dir, updated_at, NULL, NULL, NULL FROM sessions";
-/// How messages are read. With Goose's own index the cursors are answered from that alone; content is taken only where a
-/// person may have written it.
+/// How messages are read. With Goose's own index the cursors are answered from that alone; content is taken only
+/// where a person may have written it.
 const WALK: Walk = Walk {
     table: ("messages", &["id", "session_id", "role", "created_timestamp", "content_json"]),
     cursors: "SELECT session_id, count(*), max(id), total(id) FROM messages \

@@ -33,8 +33,8 @@ const PARENTS_WITHOUT_MODEL: &str = "SELECT id, parent_id, directory, title, tim
     FROM session WHERE id IN (SELECT value FROM json_each(?1))";
 const PARENTS_WITHOUT_ARCHIVE: &str = "SELECT id, parent_id, directory, title, time_updated, NULL, NULL \
     FROM session WHERE id IN (SELECT value FROM json_each(?1))";
-/// How messages are read. With OpenCode's own index the cursors are answered from that alone, and which messages are the
-/// newest is found without touching their data.
+/// How messages are read. With OpenCode's own index the cursors are answered from that alone, and which messages are
+/// the newest is found without touching their data.
 const WALK: Walk = Walk {
     table: ("message", &["id", "session_id", "time_created", "data"]),
     cursors: "SELECT session_id, count(*), max(rowid), total(time_created) FROM message \

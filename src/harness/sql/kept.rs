@@ -79,8 +79,8 @@ impl<T> Kept<T> {
         }
     }
 
-    /// Reads the store when that is due. `read` gets what was read before; whatever it answers, a handle lives no longer
-    /// than this call. Returns whether the store was tried.
+    /// Reads the store when that is due. `read` gets what was read before; whatever it answers, a handle lives no
+    /// longer than this call. Returns whether the store was tried.
     pub fn refresh(&mut self, look: &Look, read: impl Fn(&Database, Option<&T>) -> Result<T, StoreError>) -> bool {
         if !self.is_due(look) {
             return false;

@@ -39,9 +39,9 @@ pub fn named(pass: &Pass<'_>, dir: &Path, name: &OsStr) -> bool {
 /// Tries at a database that is changed under a reader which cannot follow changes.
 const TRIES: usize = 4;
 
-/// Opens a database, waiting at most `patience` for a lock, and reads it in one snapshot; its stamps are those before the
-/// read. A store that its owner just begins to write is met as unchanging and moves: it is opened anew at once, so that
-/// nothing is said to be missing that is there.
+/// Opens a database, waiting at most `patience` for a lock, and reads it in one snapshot; its stamps are those before
+/// the read. A store that its owner just begins to write is met as unchanging and moves: it is opened anew at once,
+/// so that nothing is said to be missing that is there.
 pub fn snapshot<T>(
     path: &Path,
     patience: Duration,

@@ -15,8 +15,8 @@ use crate::surface::sqlite::{self, Database, StoreError};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-/// How long all sessions stay at hand after a list of them was last asked for, seconds: pages ask for it again and again,
-/// and between two times the store is not read anew.
+/// How long all sessions stay at hand after a list of them was last asked for, seconds: pages ask for it again and
+/// again, and between two times the store is not read anew.
 const ALL_KEPT_SEC: f64 = 60.0;
 
 /// What one pass wants to know.
@@ -154,8 +154,8 @@ impl<S: Listed> Reading<S> {
         }
     }
 
-    /// A part of the reading, `None` when it failed, and then the fault is remembered. A store that was changed or locked
-    /// is read anew as a whole; one that took too long is left alone for a while.
+    /// A part of the reading, `None` when it failed, and then the fault is remembered. A store that was changed or
+    /// locked is read anew as a whole; one that took too long is left alone for a while.
     pub fn part<T>(&mut self, read: impl FnOnce() -> Result<T, StoreError>) -> Result<Option<T>, StoreError> {
         let waits = !self.scope.pause.is_over(self.scope.now);
         match if waits { Err(StoreError::Slow) } else { read() } {
@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(third.part(|| Err::<(), _>(StoreError::Locked)), Err(StoreError::Locked), "a lock costs the whole");
     }
 
-    /// OC-039, TRUST-035: no pass opens a store that did not move, whichever list is asked for in turn.
+    /// OC-039: no pass opens a store that did not move, whichever list is asked for in turn.
     #[test]
     fn passes_over_a_store_that_did_not_move_open_nothing() {
         let s = Scratch::new("sessions-warm");

@@ -6,7 +6,7 @@ use crate::harness::sql::support::{now, pass_at};
 use crate::harness::sql::writer::{Written, hold, number};
 use crate::roots::Roots;
 
-/// AGY-015, TRUST-035: the owner meets no lock, no row flickers, and a store that nobody writes is never touched.
+/// AGY-015: the owner meets no lock, no row flickers, and a store that nobody writes is never touched.
 #[test]
 fn agy_015_the_owner_writes_while_the_board_reads() {
     let scene = Scene::new("written");
@@ -35,7 +35,7 @@ fn agy_001_the_root() {
     assert_eq!(of(&[home, ("GEMINI_CLI_HOME", "/g")]), ["/g/.gemini/antigravity-cli"]);
 }
 
-/// AGY-017, DECK-020: what a store refuses is on its row under the store's name, and once for the harness.
+/// AGY-017, DECK-020, TRUST-036: what a store refuses is on its row under the store's name, and once for the harness.
 #[test]
 fn agy_017_deck_020_what_is_refused_is_named_on_its_row_and_for_the_harness() {
     let mut scene = Scene::new("named");

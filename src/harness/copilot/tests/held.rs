@@ -6,7 +6,7 @@ use crate::harness::sql::support::now;
 use crate::harness::sql::writer::{Written, hold};
 use crate::roots::Roots;
 
-/// COP-022, TRUST-035: the owner meets no lock, no figure flickers, and a ledger that nobody writes is never touched.
+/// COP-022: the owner meets no lock, no figure flickers, and a ledger that nobody writes is never touched.
 #[test]
 fn cop_022_the_owner_writes_while_the_board_reads() {
     let home = Home::new("written");
@@ -40,7 +40,8 @@ fn cop_001_the_root() {
     assert_eq!(of(&[home, ("COPILOT_HOME", "/c")]), ["/c"]);
 }
 
-/// COP-029, DECK-020: a held ledger keeps its figures for a while and says so; one that was never read has none.
+/// COP-029, DECK-020, TRUST-036: a held ledger keeps its figures for a while and says so; one that was never read has
+/// none.
 #[test]
 fn cop_029_deck_020_a_lock_takes_no_figure_away() {
     let mut home = Home::new("held");
@@ -112,8 +113,8 @@ fn cop_024_cop_028_what_cannot_be_counted_costs_its_session_and_the_total() {
     assert_eq!(told(&mut home), (units("1.00"), units("2.00"), units("3.00")));
 }
 
-/// DECK-020: events of a newer CLI than any sample, and events that were read in part, are named on the row and once for
-/// the harness.
+/// DECK-020, TRUST-036: events of a newer CLI than any sample, and events that were read in part, are named on the
+/// row and once for the harness.
 #[test]
 fn deck_020_version_and_bound_are_named_on_the_row_and_for_the_harness() {
     let mut home = Home::new("named");

@@ -4,10 +4,9 @@ use super::*;
 use crate::env::{Env, Platform};
 use crate::harness::sql::support::{now, pass_at};
 use crate::harness::sql::writer::{Written, hold, number};
-use crate::model::Degrade;
 use crate::roots::Roots;
 
-/// CUR-005, TRUST-035: the owner meets no lock, no row flickers, and a store that nobody writes is never touched.
+/// CUR-005: the owner meets no lock, no row flickers, and a store that nobody writes is never touched.
 #[test]
 fn cur_005_the_owner_writes_while_the_board_reads() {
     let home = Home::new("written");
@@ -46,7 +45,8 @@ fn cur_001_cur_003_the_root_and_the_id() {
     assert_eq!((sids(&home.then()), PARENT.len()), (vec![PARENT], 36));
 }
 
-/// CUR-014, CUR-022, CUR-030, DECK-020: what a store refuses is named on its row, for the harness, and with its cause.
+/// CUR-014, CUR-022, CUR-030, DECK-020, TRUST-036: what a store refuses is named on its row, for the harness, and
+/// with its cause.
 #[test]
 fn cur_030_deck_020_a_refused_part_is_named_on_its_row() {
     let mut home = Home::new("refused");
@@ -64,7 +64,7 @@ fn cur_030_deck_020_a_refused_part_is_named_on_its_row() {
     assert!(!why.is_empty() && why.iter().all(|why| *why == "OperationalError: no such column: data"), "{why:?}");
 }
 
-/// DECK-020, CUR-002: a folder that is no store is named although nothing is discovered.
+/// DECK-020, TRUST-036, CUR-002: a folder that is no store is named although nothing is discovered.
 #[test]
 fn deck_020_cur_002_something_else_under_its_name_is_named() {
     let mut home = Home::new("absent");

@@ -6,7 +6,7 @@ use crate::harness::sql::writer::{Written, hold, number};
 use crate::harness::testkit::WINDOW;
 use crate::model::{Code, Degrade};
 
-/// GOOSE-031, TRUST-035: the owner meets no lock, no row flickers, and a store that nobody writes is never touched.
+/// GOOSE-031: the owner meets no lock, no row flickers, and a store that nobody writes is never touched.
 #[test]
 fn goose_031_the_owner_writes_while_the_board_reads() {
     let home = Home::new("written");
@@ -27,8 +27,8 @@ fn goose_031_the_owner_writes_while_the_board_reads() {
     });
 }
 
-/// GOOSE-017, GOOSE-031, DECK-020: under a lock the rows stand, with the gap and the cause named; a reader that never read
-/// the store has the error alone, and the other database is read all the same.
+/// GOOSE-017, GOOSE-031, DECK-020, TRUST-036: under a lock the rows stand, with the gap and the cause named; a reader
+/// that never read the store has the error alone, and the other database is read all the same.
 #[test]
 fn goose_017_goose_031_deck_020_rows_outlive_a_lock_and_say_so() {
     let mut home = Home::new("locked");
@@ -61,7 +61,8 @@ fn goose_017_goose_031_deck_020_rows_outlive_a_lock_and_say_so() {
     assert_eq!((row(&found, PARENT).title.as_deref(), found.degrades.len()), (Some("x"), 0));
 }
 
-/// GOOSE-018, DECK-020: a table that is not there costs its own reading, named on the row and for the harness.
+/// GOOSE-018, DECK-020, TRUST-036: a table that is not there costs its own reading, named on the row and for the
+/// harness.
 #[test]
 fn goose_018_deck_020_a_refused_part_is_named_on_its_rows() {
     let mut home = Home::new("refused");
@@ -77,7 +78,7 @@ fn goose_018_deck_020_a_refused_part_is_named_on_its_rows() {
     );
 }
 
-/// GOOSE-019, DECK-020: a session that nothing names costs itself, is counted and recorded.
+/// GOOSE-019, DECK-020, TRUST-036: a session that nothing names costs itself, is counted and recorded.
 #[test]
 fn goose_019_deck_020_a_session_without_an_id_costs_itself() {
     let mut home = Home::new("nameless");
@@ -88,7 +89,8 @@ fn goose_019_deck_020_a_session_without_an_id_costs_itself() {
     assert_eq!(found.store_errors[0].1, "ValueError: 2 sessions have no usable id");
 }
 
-/// GOOSE-003, GOOSE-017, DECK-020: what stands where the database should be and is none is named, discovered or not.
+/// GOOSE-003, GOOSE-017, DECK-020, TRUST-036: what stands where the database should be and is none is named,
+/// discovered or not.
 #[test]
 fn goose_003_goose_017_something_else_under_its_name_is_named() {
     let mut home = Home::new("folder");

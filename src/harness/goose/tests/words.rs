@@ -57,8 +57,8 @@ fn goose_005_goose_010_goose_020_versions_of_the_schema() {
     }
 }
 
-/// GOOSE-012, GOOSE-016, FIELD-012: the newest 400 messages count; thousands of thoughts cost nothing, and what asks for
-/// a confirmation is no wait.
+/// GOOSE-012, GOOSE-016, FIELD-012: the newest 400 messages count; thousands of thoughts cost nothing, and what asks
+/// for a confirmation is no wait.
 #[test]
 fn goose_012_goose_016_field_012_only_the_newest_messages_and_no_thoughts() {
     let mut home = Home::new("many");

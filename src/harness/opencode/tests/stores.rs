@@ -53,8 +53,8 @@ fn oc_007_oc_008_oc_031_field_005_older_and_newer_schemas() {
     assert_eq!(errors("opencode-e.db"), ["OperationalError: no such table: session"]);
 }
 
-/// OC-024, OC-027, OC-032, OC-044, DECK-020: each way a database can be spoilt has its name and costs that database
-/// alone.
+/// OC-024, OC-027, OC-032, OC-044, DECK-020, TRUST-036: each way a database can be spoilt has its name and costs that
+/// database alone.
 #[test]
 fn oc_024_oc_032_oc_044_one_spoilt_database_costs_itself() {
     type Spoil = fn(&Path);

@@ -4,7 +4,7 @@ use super::*;
 use crate::harness::sql::support::now;
 use crate::harness::sql::writer::{Written, hold, number};
 
-/// OC-039, TRUST-035: the owner meets no lock, no row flickers, and a store that nobody writes is never touched.
+/// OC-039: the owner meets no lock, no row flickers, and a store that nobody writes is never touched.
 #[test]
 fn oc_039_the_owner_writes_while_the_board_reads() {
     let home = Home::new("written");
@@ -28,7 +28,7 @@ fn oc_039_the_owner_writes_while_the_board_reads() {
     });
 }
 
-/// OC-028, DECK-020: rows outlive a lock, name it, and are gone with the window at the latest.
+/// OC-028, DECK-020, TRUST-036: rows outlive a lock, name it, and are gone with the window at the latest.
 #[test]
 fn oc_028_deck_020_rows_outlive_a_lock_and_say_so() {
     let mut home = Home::new("locked");
@@ -55,7 +55,8 @@ fn oc_028_deck_020_rows_outlive_a_lock_and_say_so() {
     assert_eq!(row(&home.pass(NOW + WINDOW + 70.0, true), PARENT).title.as_deref(), Some("x"));
 }
 
-/// OC-025, DECK-020: what a store refuses is named on the rows it touches, for the harness, and with its cause.
+/// OC-025, DECK-020, TRUST-036: what a store refuses is named on the rows it touches, for the harness, and with its
+/// cause.
 #[test]
 fn oc_025_deck_020_a_refused_part_is_named_on_its_rows() {
     let mut home = Home::new("refused");

@@ -110,7 +110,8 @@ fn pi_017_pi_021_pi_022_tools_and_usage_of_whole_records() {
     assert_eq!((one(&mut pi, NOW).rate_per_min, one(&mut pi, NOW).state), (Some(612), State::Idle));
 }
 
-/// DECK-020: a format newer than any sample, damage and bounds are named on the row and once for the harness.
+/// DECK-020, TRUST-036: a format newer than any sample, damage and bounds are named on the row and once for the
+/// harness.
 #[test]
 fn deck_020_format_and_damage_are_named_on_the_row_and_for_the_harness() {
     let s = Scratch::new("pi-named");
@@ -138,7 +139,7 @@ fn pi_024_a_copy_with_an_old_file_time_is_judged_by_its_records() {
     assert!(pass(&mut pi, NOW + 86_400.0, false).rows.is_empty());
 }
 
-/// PI-033, FIELD-056, DECK-020: a link among the files is passed over and named; the rest is read.
+/// PI-033, FIELD-056, DECK-020, TRUST-036: a link among the files is passed over and named; the rest is read.
 #[cfg(unix)]
 #[test]
 fn pi_033_field_056_a_link_is_passed_over_and_named() {

@@ -5,7 +5,8 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};
 
-/// An entry of the model: its id, its parent, and its prompt, which is unlike any other; an answer of ten tokens has none.
+/// An entry of the model: its id, its parent, and its prompt, which is unlike any other; an answer of ten tokens has
+/// none.
 #[derive(Clone, Debug)]
 struct Node {
     id: u8,
