@@ -101,8 +101,8 @@ pub fn text(row: &Observed) -> String {
     format!("{}{:?}", serde_json::to_string(row).unwrap(), row.evidence)
 }
 
-/// Prints what passes of a reader cost on a home written for measuring, which `CARGENTO_SCALE_HOME` names; for tests
-/// that are not run by default, in a release build.
+/// Prints what passes of a reader cost on a home written for measuring, which `CARGENTO_SCALE_HOME` names; for tests that
+/// are not run by default, in a release build.
 pub fn cost(make: &dyn Fn(&Path) -> Box<dyn Collector>) {
     let home = PathBuf::from(std::env::var_os("CARGENTO_SCALE_HOME").unwrap());
     let resident = || {

@@ -18,8 +18,8 @@ pub enum Take {
     File,
     /// Enter it if it is a directory.
     Enter,
-    /// If it is a directory, look for these files in it, without listing it: for stores that keep a directory of
-    /// their own for every session.
+    /// If it is a directory, look for these files in it, without listing it: for stores that keep a directory of their own
+    /// for every session.
     Only(&'static [&'static str]),
     /// Keep it as a file or enter it as a directory, whatever it is.
     Either,

@@ -130,8 +130,7 @@ pub fn key_of(name: &str) -> &str {
 
 const KEY_CHARS: usize = 8;
 
-/// The session key of a folder below `tasks` or `teams`; `None` when nothing is left of the name (CLAUDE-070,
-/// CLAUDE-080).
+/// The session key of a folder below `tasks` or `teams`; `None` when nothing is left of the name (CLAUDE-070, CLAUDE-080).
 pub fn folder_key(name: &str) -> Option<&str> {
     let key = key_of(name.strip_prefix(TEAM_PREFIX).unwrap_or(name));
     (!key.is_empty()).then_some(key)
