@@ -2,17 +2,20 @@
 //! harness's name: [`tree`] (which files there are), [`tail`] (new lines of a file), [`line`] (records).
 
 pub mod antigravity;
+pub mod blocks;
 pub mod boot;
 pub mod claude;
 pub mod codex;
 pub mod copilot;
 pub mod cursor;
+pub mod degrades;
 pub mod droid;
 pub mod follow;
 pub mod gemini;
 pub mod goose;
 pub mod head;
 pub mod identity;
+pub mod late;
 pub mod line;
 pub mod opencode;
 pub mod pause;
@@ -71,6 +74,12 @@ pub trait Collector: Send {
 
     /// Whether the harness has a store here; cheap, asked every pass.
     fn discovered(&mut self) -> bool;
+
+    /// What stands where the store should be although none is there, asked while the harness is not discovered; no
+    /// rows.
+    fn absence(&mut self, _pass: &Pass<'_>) -> Collected {
+        Collected::default()
+    }
 
     /// Reads what changed and reports every session. An `Err` is an error that invalidates the whole harness for this
     /// pass (`<Type>: <message>`); anything smaller costs its session or file only.

@@ -76,7 +76,7 @@ impl Scanner {
             if let Some(collected) = collected {
                 status.degrades = collected.degrades;
                 status.gather(&collected.rows);
-                if lost {
+                if lost && status.discovered {
                     let source = key.as_str().into();
                     status.degrades.push(Degrade { code: Code::WatchLost, source, count: None });
                 }
@@ -104,7 +104,7 @@ impl Scanner {
 /// What came of one reader in one pass.
 struct Outcome {
     status: HarnessStatus,
-    /// None when the harness has no store here, or could not be read at all.
+    /// None when it could not be read at all; without rows when the harness has no store here.
     collected: Option<Collected>,
     quota: Option<Quota>,
     panicked: bool,
@@ -161,15 +161,21 @@ impl Reader {
     fn run(&mut self, found: Option<bool>, pass: &Pass<'_>) -> Outcome {
         let status = HarnessStatus::new(self.key, found.unwrap_or(true));
         let mut outcome = Outcome { status, collected: None, quota: None, panicked: false };
-        if found == Some(false) {
-            return outcome;
-        }
         let collector = self.collector.get_or_insert_with(&self.make);
-        let collected = found.and_then(|_| catch_unwind(AssertUnwindSafe(|| collector.collect(pass))).ok());
+        let mut read = |there: bool| {
+            if there {
+                return collector.collect(pass);
+            }
+            // There is nothing to show of it, but what stands in its place is named.
+            Ok(Collected { rows: Vec::new(), ..collector.absence(pass) })
+        };
+        let collected = found.and_then(|there| catch_unwind(AssertUnwindSafe(|| read(there))).ok());
         match collected {
             Some(Ok(collected)) => {
                 outcome.collected = Some(collected);
-                outcome.quota = self.quota(pass);
+                if found == Some(true) {
+                    outcome.quota = self.quota(pass);
+                }
             }
             Some(Err(why)) => outcome.status.error = Some(bound(&why)),
             None => {
@@ -213,6 +219,34 @@ mod tests {
         fn collect(&mut self, _: &Pass<'_>) -> Result<Collected, String> {
             (self.behave)()
         }
+    }
+
+    /// A store that is none.
+    struct Absent;
+    impl Collector for Absent {
+        fn key(&self) -> Key {
+            Key::OpenCode
+        }
+        fn discovered(&mut self) -> bool {
+            false
+        }
+        fn absence(&mut self, _: &Pass<'_>) -> Collected {
+            let degrades = vec![Degrade { code: Code::StoreMissing, source: "opencode.data".into(), count: None }];
+            Collected { degrades, store_errors: vec![("/x".into(), "why".into())], ..one(Key::OpenCode) }
+        }
+        fn collect(&mut self, _: &Pass<'_>) -> Result<Collected, String> {
+            panic!("what is not discovered is not read")
+        }
+    }
+
+    /// DECK-020, OC-024: what stands in the place of a store is named although the harness is not discovered.
+    #[test]
+    fn deck_020_oc_024_an_absent_store_is_named_and_has_no_rows() {
+        let mut scanner = Scanner::new(vec![(Key::OpenCode, Box::new(|| Box::new(Absent)))], Watch::off());
+        let found = scanner.pass(1.0, 1.0, false);
+        let status = found.source.harnesses.iter().find(|h| h.key == Key::OpenCode).unwrap();
+        assert_eq!((status.discovered, status.error.as_ref(), found.source.rows.len()), (false, None, 0));
+        assert_eq!((status.degrades[0].code, found.store_errors.len(), found.panics), (Code::StoreMissing, 1, 0));
     }
 
     fn one(key: Key) -> Collected {

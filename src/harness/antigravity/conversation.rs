@@ -6,6 +6,7 @@
 
 use super::wire;
 use crate::config::{LAST_PROMPT_CAP_CHARS, MODEL_CAP_CHARS, RATE_WINDOW_SEC, SUBAGENT_NAME_CAP_CHARS};
+use crate::harness::sql;
 use crate::model::{Code, turn};
 use crate::surface::sqlite::{self, Database, StoreError, ValueRef};
 use crate::text::safe::{diagnostic, safe_name};
@@ -21,8 +22,6 @@ const CELL_BYTES: i64 = 65_536;
 const MODEL_BYTES: usize = 64;
 /// Longest conversation id that is followed, bytes; they are UUIDs.
 const ID_BYTES: usize = 128;
-/// How long the owner's lock is waited for: one of many stores must not hold up the board.
-const PATIENCE: Duration = Duration::from_millis(20);
 /// Step type of an operator's prompt.
 const PROMPT: f64 = 14.0;
 /// Step type of a model's response, the only one whose tokens count.
@@ -61,22 +60,15 @@ pub struct Steps {
     pub usage: Vec<(f64, u64)>,
 }
 
-/// Reads a conversation in one open. `steps` answers, given the parent, whether the steps are wanted too.
-pub fn read(path: &Path, sid: &str, now: f64, steps: impl FnOnce(Option<&str>) -> bool) -> Reading {
-    match Database::open_within(path, PATIENCE) {
-        Ok(db) => {
-            let mut reading = Reading::default();
-            let part = db.snapshot(|db| {
-                reading.fill(db, sid, now, steps);
-                Ok(())
-            });
-            if let Err(error) = part {
-                reading = Reading::unread(&error);
-            }
-            reading
-        }
-        Err(error) => Reading::unread(&error),
-    }
+/// Reads a conversation in one open, waiting at most `patience` for its owner's lock. `steps` answers, given the
+/// parent, whether the steps are wanted too.
+pub fn read(path: &Path, sid: &str, now: f64, patience: Duration, steps: impl Fn(Option<&str>) -> bool) -> Reading {
+    let read = sql::snapshot(path, patience, |db| {
+        let mut reading = Reading::default();
+        reading.fill(db, sid, now, &steps);
+        Ok(reading)
+    });
+    read.map_or_else(|error| Reading::unread(&error), |(reading, _)| reading)
 }
 
 impl Reading {
@@ -87,7 +79,7 @@ impl Reading {
         reading
     }
 
-    fn fill(&mut self, db: &Database, sid: &str, now: f64, steps: impl FnOnce(Option<&str>) -> bool) {
+    fn fill(&mut self, db: &Database, sid: &str, now: f64, steps: impl Fn(Option<&str>) -> bool) {
         match trajectory(db) {
             Ok(cell) => self.place(cell, sid),
             Err(error) => self.failed("session metadata", &error),
@@ -321,6 +313,7 @@ mod tests {
             .collect()
     }
 
+    /// AGY-008, AGY-009, AGY-010: time, tokens, action and summary.
     #[test]
     fn agy_008_a_step_says_when_what_and_how_much() {
         let answer =
@@ -338,6 +331,7 @@ mod tests {
         assert_eq!((steps.start, steps.usage), (Some(1_789_900_000.0), vec![(1_789_900_020.5, 600)]));
     }
 
+    /// AGY-012, AGY-038: the very last field or nothing.
     #[test]
     fn agy_012_agy_038_only_a_name_that_is_the_very_last_field_is_read() {
         let cell = hex(
@@ -361,6 +355,7 @@ mod tests {
         assert_eq!(model_name(&long).map(|name| name.len()), Some(MODEL_CAP_CHARS));
     }
 
+    /// AGY-014, AGY-036, AGY-037: parent and role.
     #[test]
     fn agy_014_agy_036_agy_037_the_trajectory_names_parent_and_role() {
         let own = "11111111-1111-1111-1111-111111111111";

@@ -216,6 +216,7 @@ mod tests {
         *ID.as_bytes().first_chunk().unwrap()
     }
 
+    /// AGY-020, AGY-043: one match a line, in the order of the table.
     #[test]
     fn agy_020_one_match_a_line_in_the_order_of_the_table() {
         let of = |line: &str| said(line.as_bytes());
@@ -246,6 +247,7 @@ mod tests {
         assert_eq!(of("nothing of note"), None);
     }
 
+    /// AGY-023: redacted before it is cut.
     #[test]
     fn agy_023_a_key_in_a_prompt_is_redacted_before_it_is_cut() {
         let key = format!("sk-ant-api03-{}", "k".repeat(90));
@@ -267,6 +269,7 @@ mod tests {
         read::look(path).unwrap().stamp
     }
 
+    /// AGY-019, AGY-042: head and tail, not the middle.
     #[test]
     fn agy_019_agy_042_head_and_tail_are_read_and_the_middle_is_not() {
         let path = file("long");

@@ -19,21 +19,23 @@ mod tests;
 use super::identity::Identities;
 use super::pause::Pause;
 use super::tree::Tree;
-use super::{Collected, Collector, Pass, probe};
+use super::{Collected, Collector, Pass, degrades, probe};
 use crate::config::{MAX_CACHE_ENTRIES, RATE_WINDOW_SEC};
 use crate::model::time::fresh;
 use crate::model::{Code, Degrade, Key};
 use crate::surface::read::Stamp;
-use crate::surface::sqlite::Moved;
-use crate::text::safe::diagnostic;
+use crate::surface::sqlite::{Moved, PATIENCE};
 use conversation::Reading;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use workspace::Workspaces;
 
 /// Store key of the root, named in degrades.
 const SOURCE: &str = "antigravity.root";
+/// Locked databases that are waited for in one pass; the rest of them is not, so that many hold up nobody.
+const WAITS: usize = 2;
 
 /// The reader of the Antigravity CLI's store.
 pub struct Antigravity {
@@ -45,6 +47,8 @@ pub struct Antigravity {
     read: HashMap<Arc<str>, Read>,
     workspaces: Workspaces,
     identities: Identities,
+    /// Locked databases that were waited for in this pass.
+    waits: usize,
 }
 
 /// The files of one conversation.
@@ -72,6 +76,7 @@ impl Antigravity {
             read: HashMap::new(),
             workspaces: Workspaces::new(home),
             identities: Identities::default(),
+            waits: 0,
         }
     }
 
@@ -150,7 +155,9 @@ impl Antigravity {
             None => true,
         };
         if due {
-            let mut reading = conversation::read(&store.path, &store.sid, pass.now, wanted);
+            let patience = if self.waits < WAITS { PATIENCE } else { Duration::ZERO };
+            let mut reading = conversation::read(&store.path, &store.sid, pass.now, patience, wanted);
+            self.waits += usize::from(reading.codes.contains(&Code::StoreLocked));
             let mut pause = Pause::default();
             if !reading.errors.is_empty() {
                 pause = known.as_ref().map(|read| read.pause).unwrap_or_default();
@@ -181,14 +188,7 @@ impl Antigravity {
     }
 
     fn faults(&self, inspected: &[bool], out: &mut Collected) {
-        for (path, why) in self.tree.unreadable() {
-            out.store_errors.push((path.to_string_lossy().into_owned(), diagnostic(&format!("OSError: {why}"))));
-            out.degrades.push(Degrade { code: Code::StoreUnreadable, source: SOURCE.into(), count: None });
-        }
-        let skipped = self.tree.skipped().count() as u64;
-        if skipped > 0 {
-            out.degrades.push(Degrade { code: Code::RecordSkipped, source: SOURCE.into(), count: Some(skipped) });
-        }
+        degrades::of_trees([&self.tree], SOURCE, out);
         for (store, _) in self.stores.iter().zip(inspected).filter(|(_, inspected)| **inspected) {
             for error in self.read.get(&store.sid).iter().flat_map(|read| &read.reading.errors) {
                 out.store_errors.push((store.path.to_string_lossy().into_owned(), error.clone()));
@@ -216,9 +216,13 @@ impl Collector for Antigravity {
 
     fn collect(&mut self, pass: &Pass<'_>) -> Result<Collected, String> {
         let mut out = Collected::default();
+        self.waits = 0;
         self.tree.refresh(pass);
         self.list();
         self.workspaces.refresh(&self.tree, pass, &mut out.store_errors);
+        if !out.store_errors.is_empty() {
+            out.degrades.push(Degrade { code: Code::StoreUnreadable, source: SOURCE.into(), count: None });
+        }
         let activity: Vec<f64> = self.stores.iter().map(|store| store.moved.newest(pass.now)).collect();
         let inspected = self.inspect(&activity, pass);
         self.bound(&inspected);
@@ -233,6 +237,7 @@ impl Collector for Antigravity {
             .collect();
         family::Family::new(&members, &self.index).rows(pass, &self.workspaces, &mut self.identities, &mut out);
         self.faults(&inspected, &mut out);
+        degrades::lift(&mut out, SOURCE);
         Ok(out)
     }
 }

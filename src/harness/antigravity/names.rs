@@ -63,6 +63,7 @@ mod tests {
         judge(&names, name)
     }
 
+    /// AGY-002, AGY-004, AGY-005: names are judged first.
     #[test]
     fn agy_002_agy_004_names_are_judged_before_anything_is_touched() {
         for path in ["conversations/a.db", "conversations/a.db-wal", "cache/last_conversations.json", "log/cli-1.log"] {

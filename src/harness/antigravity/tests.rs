@@ -1,5 +1,7 @@
 //! The reader at its boundary: a store in a folder, a clock that is passed, the rows that come out.
 
+mod held;
+
 use super::*;
 use crate::harness::testkit::{Scratch, pass, touch};
 use crate::model::{Observed, State};
@@ -121,6 +123,7 @@ fn child_of(parent: &str, role: &str, list: &[(i64, Vec<u8>)]) -> String {
     steps(list) + &trajectory(&[bytes(5, parent), bytes(8, bytes(2, role))].concat())
 }
 
+/// AGY-002, AGY-005, AGY-010, AGY-011, AGY-012, AGY-022, AGY-023, AGY-028: a complete row, and an untouched store.
 #[test]
 fn agy_001_to_028_the_fixture_makes_one_complete_row() {
     let mut scene = Scene::new("fixture");
@@ -147,6 +150,7 @@ fn agy_001_to_028_the_fixture_makes_one_complete_row() {
     assert_eq!(std::fs::read_dir(scene.root.join("conversations")).unwrap().count(), 1, "no sidecar was made");
 }
 
+/// AGY-003: an unreadable database discovers as well.
 #[test]
 fn agy_003_a_store_is_discovered_by_its_databases() {
     let mut scene = Scene::new("discovered");
@@ -162,6 +166,7 @@ fn agy_003_a_store_is_discovered_by_its_databases() {
     assert!(!Antigravity::new(scene.root.join("gone"), "/".into()).discovered());
 }
 
+/// AGY-006, AGY-034: empty logs and stamps ahead.
 #[test]
 fn agy_006_agy_034_an_empty_or_future_log_is_no_activity() {
     let mut scene = Scene::new("stamps");
@@ -186,6 +191,7 @@ fn agy_006_agy_034_an_empty_or_future_log_is_no_activity() {
     assert_eq!(sids(&rows), ["a", "b", "c", "d"], "a store without a believable stamp is skipped");
 }
 
+/// AGY-010, AGY-040: the newest 400.
 #[test]
 fn agy_010_agy_040_only_the_newest_400_steps_are_read() {
     let mut scene = Scene::new("many");
@@ -196,6 +202,7 @@ fn agy_010_agy_040_only_the_newest_400_steps_are_read() {
     assert_eq!((row(&rows, "s").rate_per_min, &row(&rows, "s").turn), (Some(40), &None));
 }
 
+/// AGY-009, AGY-010, AGY-011, AGY-041: turns, rate and action.
 #[test]
 fn agy_010_agy_011_agy_041_turns_rate_and_action() {
     let mut scene = Scene::new("steps");
@@ -223,6 +230,7 @@ fn agy_010_agy_011_agy_041_turns_rate_and_action() {
     assert_eq!((s.state, &s.turn, s.rate_per_min), (State::Idle, &None, Some(40)));
 }
 
+/// AGY-007, AGY-039: a malformed step is skipped alone.
 #[test]
 fn agy_039_a_malformed_step_is_skipped_alone() {
     let mut scene = Scene::new("malformed");
@@ -244,6 +252,7 @@ fn agy_039_a_malformed_step_is_skipped_alone() {
     assert_eq!(s.degrades.iter().map(|d| d.code).collect::<Vec<_>>(), [Code::SchemaUnknown, Code::ReadInPart]);
 }
 
+/// AGY-012, AGY-013: no older generation stands in, and none is no gap.
 #[test]
 fn agy_012_agy_013_the_newest_generation_alone_names_the_model() {
     let mut scene = Scene::new("model");
@@ -265,6 +274,7 @@ fn agy_012_agy_013_the_newest_generation_alone_names_the_model() {
     }
 }
 
+/// AGY-024, AGY-025, AGY-026, AGY-027, AGY-035, AGY-036, AGY-037: families of every depth.
 #[test]
 fn agy_024_to_027_agy_035_descendants_fold_onto_their_root_at_every_depth() {
     let mut scene = Scene::new("family");
@@ -301,6 +311,7 @@ fn agy_024_to_027_agy_035_descendants_fold_onto_their_root_at_every_depth() {
     }
 }
 
+/// AGY-003, AGY-017, AGY-031: state without content.
 #[test]
 fn agy_017_agy_031_trust_034_a_broken_store_keeps_its_state_and_costs_no_other() {
     let mut scene = Scene::new("broken");
@@ -330,6 +341,7 @@ fn agy_017_agy_031_trust_034_a_broken_store_keeps_its_state_and_costs_no_other()
     assert_eq!((row(&rows, "half").rate_per_min, row(&rows, "half").source_gaps.len()), (Some(10), 0));
 }
 
+/// AGY-015, AGY-017, AGY-032: a held log is a gap, never passed over.
 #[test]
 fn agy_032_a_store_held_by_its_writer_is_a_gap_and_comes_back() {
     let mut scene = Scene::new("held");
@@ -351,6 +363,7 @@ fn agy_032_a_store_held_by_its_writer_is_a_gap_and_comes_back() {
     );
 }
 
+/// AGY-015, FIELD-042: a live log is read.
 #[test]
 fn agy_015_a_writer_is_read_live_out_of_its_log() {
     let mut scene = Scene::new("live");
@@ -366,6 +379,7 @@ fn agy_015_a_writer_is_read_live_out_of_its_log() {
     assert_eq!((live.rate_per_min, live.state_detail.as_deref()), (Some(130), Some("Searching")));
 }
 
+/// AGY-015, AGY-016, AGY-033: closed stores in a folder of no rights, without an error.
 #[cfg(unix)]
 #[test]
 fn agy_016_agy_033_a_closed_store_in_a_folder_that_is_not_writable_is_read() {
@@ -382,6 +396,7 @@ fn agy_016_agy_033_a_closed_store_in_a_folder_that_is_not_writable_is_read() {
     assert_eq!((root.subagents.len(), root.source_gaps.len(), found.store_errors.len()), (1, 0, 0));
 }
 
+/// AGY-018, AGY-019, AGY-021, AGY-022, AGY-042: workspaces of cache and logs.
 #[test]
 fn agy_018_agy_021_agy_022_one_folder_of_several_is_told_by_the_cache() {
     let mut scene = Scene::new("workspaces");
@@ -420,6 +435,7 @@ fn agy_018_agy_021_agy_022_one_folder_of_several_is_told_by_the_cache() {
     assert_eq!(row(&rows, &id(4)).last_prompt, "old words", "all logs are read when every session is asked for");
 }
 
+/// AGY-018, AGY-045: useless caches and rotated logs.
 #[test]
 fn agy_018_agy_045_a_useless_cache_or_a_log_rotated_away_costs_nothing_else() {
     let mut scene = Scene::new("rotated");
@@ -439,6 +455,7 @@ fn agy_018_agy_045_a_useless_cache_or_a_log_rotated_away_costs_nothing_else() {
     assert_eq!(scene.read(false).store_errors.len(), 1, "for as long as it is");
 }
 
+/// AGY-004: what was said is in no row.
 #[test]
 fn trust_026_trust_028_agy_004_what_was_said_is_in_no_row() {
     let mut scene = Scene::new("said");
@@ -465,6 +482,7 @@ fn trust_026_trust_028_agy_004_what_was_said_is_in_no_row() {
     }
 }
 
+/// AGY-044: a warm pass opens nothing, so rows need no database.
 #[test]
 fn agy_044_row_011_a_warm_pass_opens_nothing_and_says_the_same() {
     let mut scene = Scene::new("warm");

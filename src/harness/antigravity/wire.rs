@@ -108,6 +108,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// AGY-007: the first match before any error.
     #[test]
     fn agy_007_the_first_match_before_any_error_counts() {
         // Fields 1 (varint 150), 2 ("hi"), 3 (8 bytes), 4 (4 bytes), 2 again ("no").
@@ -140,6 +141,7 @@ mod tests {
     }
 
     proptest! {
+        /// AGY-007: any bytes end.
         #[test]
         fn agy_007_any_bytes_end_without_a_fault(any in proptest::collection::vec(any::<u8>(), 0..200)) {
             prop_assert!(Fields::new(&any).count() <= any.len() + 1);

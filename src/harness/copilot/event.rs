@@ -13,11 +13,18 @@ use serde::Deserialize;
 /// Longest id that is kept as it is, bytes; a longer one is kept as its digest.
 const ID_BYTES: usize = 64;
 
+/// Version of the CLI that wrote the newest sample of events (DECK-020).
+const NEWEST_SAMPLE: [u32; 3] = [1, 0, 78];
+
 /// What an event says.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said<'a> {
-    /// A session began or was taken up; its working directory, if it names one.
-    Start(Option<String>),
+    /// A session began or was taken up: its working directory, if it names one, and whether the CLI is newer than any
+    /// whose events were seen.
+    Start {
+        cwd: Option<String>,
+        is_unseen: bool,
+    },
     /// The operator's message, as its raw data.
     Prompt(&'a str),
     /// A tool was started.
@@ -63,6 +70,8 @@ struct Start<'a> {
     context: Maybe<Context<'a>>,
     #[serde(borrow, default)]
     cwd: Str<'a>,
+    #[serde(borrow, default, rename = "copilotVersion")]
+    version: Str<'a>,
 }
 
 #[derive(Deserialize)]
@@ -125,7 +134,7 @@ impl<'a> Event<'a> {
     /// `None` when the event does not name its type.
     fn said(&self) -> Option<Said<'a>> {
         let said = match self.kind.get()? {
-            "session.start" => Said::Start(self.cwd()),
+            "session.start" => self.start(),
             "user.message" => Said::Prompt(self.data.map_or("null", serde_json::value::RawValue::get)),
             "tool.execution_start" => Said::Tool(self.tool()),
             "permission.requested" => self.asked().unwrap_or(Said::Other),
@@ -138,10 +147,13 @@ impl<'a> Event<'a> {
         Some(said)
     }
 
-    fn cwd(&self) -> Option<String> {
-        let start: Start = line::object(self.data)?;
+    fn start(&self) -> Said<'a> {
+        let Some(start) = line::object::<Start<'_>>(self.data) else {
+            return Said::Start { cwd: None, is_unseen: false };
+        };
+        let is_unseen = start.version.get().and_then(version).is_some_and(|version| version > NEWEST_SAMPLE);
         let context = start.context.0.unwrap_or(Context { cwd: Str::default() });
-        context.cwd.nonempty().or(start.cwd.nonempty()).map(str::to_owned)
+        Said::Start { cwd: context.cwd.nonempty().or(start.cwd.nonempty()).map(str::to_owned), is_unseen }
     }
 
     fn tool(&self) -> Option<String> {
@@ -184,6 +196,12 @@ impl<'a> Event<'a> {
     }
 }
 
+/// A version's first three numbers; `None` when it is none of that form.
+fn version(text: &str) -> Option<[u32; 3]> {
+    let mut parts = text.split(['.', '-', '+']).map(|part| part.parse().ok());
+    Some([parts.next()??, parts.next()??, parts.next()??])
+}
+
 /// An id, which is a text that is not empty or a number.
 fn id(field: Field<'_>) -> Option<String> {
     let id = match line::text(field) {
@@ -210,6 +228,7 @@ mod tests {
         told(&format!(r#"{{"type":"{kind}","data":{data}}}"#)).unwrap()
     }
 
+    /// COP-007, COP-013: what each type is read for.
     #[test]
     fn cop_007_what_each_type_is_read_for() {
         let line = r#"{"type":"tool.execution_start","timestamp":"1970-01-01T00:00:08Z","data":{"toolName":"bash","arguments":{}}}"#;
@@ -219,9 +238,26 @@ mod tests {
             r#"None Tool(Some("grep"))"#
         );
         assert_eq!(data("tool.execution_start", "7"), "None Tool(None)");
-        assert_eq!(data("session.start", r#"{"context":{"cwd":"/a"},"cwd":"/b"}"#), r#"None Start(Some("/a"))"#);
-        assert_eq!(data("session.start", r#"{"context":[],"cwd":"/b"}"#), r#"None Start(Some("/b"))"#);
-        assert_eq!(data("session.start", "null"), "None Start(None)");
+        assert_eq!(
+            data("session.start", r#"{"context":{"cwd":"/a"},"cwd":"/b"}"#),
+            r#"None Start { cwd: Some("/a"), is_unseen: false }"#
+        );
+        assert_eq!(
+            data("session.start", r#"{"context":[],"cwd":"/b"}"#),
+            r#"None Start { cwd: Some("/b"), is_unseen: false }"#
+        );
+        assert_eq!(data("session.start", "null"), "None Start { cwd: None, is_unseen: false }");
+        for (version, unseen) in [
+            ("1.0.78", false),
+            ("1.0.79-beta.1", true),
+            ("2.0.0", true),
+            ("0.9.900", false),
+            ("1.0", false),
+            ("x", false),
+        ] {
+            let told = data("session.start", &format!(r#"{{"copilotVersion":"{version}"}}"#));
+            assert_eq!(told, format!("None Start {{ cwd: None, is_unseen: {unseen} }}"), "{version} (DECK-020)");
+        }
         assert_eq!(data("user.message", r#"{"content":"hi"}"#), r#"None Prompt("{\"content\":\"hi\"}")"#);
         for end in ["session.task_complete", "session.shutdown", "abort"] {
             assert_eq!(data(end, "{}"), "None End");
@@ -232,6 +268,7 @@ mod tests {
         }
     }
 
+    /// COP-010, COP-033, COP-034: ids and kinds of requests.
     #[test]
     fn cop_010_cop_033_cop_034_a_request_needs_an_id_that_an_answer_can_name() {
         let asked = |id: &str, kind: &str| {
@@ -249,6 +286,7 @@ mod tests {
         assert!(asked(&long, "null").len() < 100, "an over-long id is kept as its digest");
     }
 
+    /// COP-011, COP-012, COP-036: key, name and model of a subagent.
     #[test]
     fn cop_011_cop_012_cop_036_key_name_and_model_of_a_subagent() {
         let started = |line: &str| told(line).unwrap();

@@ -6,9 +6,10 @@
 use crate::config::MODEL_CAP_CHARS;
 use crate::harness::Pass;
 use crate::harness::pause::Pause;
+use crate::harness::sql;
 use crate::model::time::{age, parse_iso};
 use crate::model::{Code, Degrade};
-use crate::surface::sqlite::{self, Database, Moved, StoreError, ValueRef};
+use crate::surface::sqlite::{self, Moved, PATIENCE, StoreError, ValueRef};
 use crate::text::safe::{diagnostic, safe_name};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,10 @@ pub struct Ledger {
     path: PathBuf,
     moved: Option<Moved>,
     book: Result<Book, Unread>,
+    /// When the book was read, seconds since the epoch.
+    read_at: f64,
+    /// What stands in the way of a newer one, for the time being.
+    obstacle: Option<StoreError>,
     pause: Pause,
 }
 
@@ -88,71 +93,93 @@ pub struct Consumption {
 impl Ledger {
     /// The ledger at `path`; nothing is read before [`Ledger::refresh`].
     pub fn new(path: PathBuf) -> Ledger {
-        Ledger { path, moved: None, book: Err(Unread::Absent), pause: Pause::default() }
+        Ledger { path, moved: None, book: Err(Unread::Absent), read_at: 0.0, obstacle: None, pause: Pause::default() }
     }
 
     /// Reads it again if it changed, or if it failed and the pause is over.
     pub fn refresh(&mut self, now: f64) {
         let moved = sqlite::stamps(&self.path);
-        let again = self.pause.is_failing() && self.pause.is_over(now);
-        if self.moved == Some(moved) && !again {
+        let over = self.pause.is_over(now);
+        // A lock leaves no trace when it goes, and a ledger that is written under one is not tried at every write.
+        let due = if self.is_held() { over } else { self.moved != Some(moved) || (self.pause.is_failing() && over) };
+        if !due {
             return;
         }
         self.moved = Some(moved);
-        self.book = read(&self.path);
-        match self.book {
-            Ok(_) | Err(Unread::Absent) => self.pause = Pause::default(),
-            Err(_) => self.pause.failed(now),
+        self.obstacle = None;
+        match read(&self.path) {
+            // What was read before still stands while its owner holds it; no figure vanishes for that.
+            Err(Unread::Unreadable(error)) if error.passes() && self.book.is_ok() => {
+                self.obstacle = Some(error);
+                self.pause.failed(now);
+            }
+            book => {
+                match book {
+                    Ok(_) | Err(Unread::Absent) => self.pause = Pause::default(),
+                    Err(_) => self.pause.failed(now),
+                }
+                self.book = book;
+                self.read_at = now;
+            }
         }
     }
 
-    /// What it says now; `None` when there is none, or when rows that were not read may hold any amount (COP-025).
-    pub fn account(&self, pass: &Pass<'_>) -> Option<Account<'_>> {
-        let book = self.book.as_ref().ok()?;
-        book.covers(pass).then(|| book.account(pass))
+    fn is_held(&self) -> bool {
+        self.obstacle.is_some() || matches!(&self.book, Err(Unread::Unreadable(error)) if error.passes())
     }
 
-    /// Whether an account was due and could not be given, so that rows have to say so (COP-029).
-    pub fn is_gap(&self, pass: &Pass<'_>) -> bool {
-        match &self.book {
-            Ok(book) => !book.covers(pass),
-            Err(unread) => matches!(unread, Unread::Unreadable(_)),
+    /// What it says now; `None` when there is none, when rows that were not read may hold any amount (COP-025), or when
+    /// it could not be read for longer than a display window.
+    pub fn account(&self, pass: &Pass<'_>) -> Option<Account<'_>> {
+        let book = self.book.as_ref().ok()?;
+        let stands = self.obstacle.is_none() || pass.now - self.read_at <= pass.window;
+        (stands && book.covers(pass)).then(|| book.account(pass))
+    }
+
+    /// Why an account was due and could not be given, or only an older one, so that rows have to say so (COP-029).
+    pub fn gap(&self, pass: &Pass<'_>) -> Option<Code> {
+        match (&self.book, &self.obstacle) {
+            (_, Some(error)) | (Err(Unread::Unreadable(error)), None) => Some(error.code()),
+            (Ok(book), None) => (!book.covers(pass)).then_some(Code::ReadInPart),
+            (Err(_), None) => None,
         }
     }
 
     /// Names what could not be read.
     pub fn tell(&self, pass: &Pass<'_>, errors: &mut Vec<(String, String)>, degrades: &mut Vec<Degrade>) {
-        let code = match &self.book {
-            Ok(book) if book.covers(pass) => return,
-            Ok(_) => Code::ReadInPart,
-            Err(Unread::Absent) => return,
-            Err(Unread::Closed(error) | Unread::Unreadable(error)) => {
-                errors.push((self.path.to_string_lossy().into_owned(), diagnostic(&error.to_string())));
-                error.code()
-            }
+        let error = match (&self.book, &self.obstacle) {
+            (_, Some(error)) | (Err(Unread::Closed(error) | Unread::Unreadable(error)), None) => Some(error),
+            _ => None,
         };
-        degrades.push(Degrade { code, source: super::names::LEDGER.into(), count: None });
+        if let Some(error) = error {
+            errors.push((self.path.to_string_lossy().into_owned(), diagnostic(&error.to_string())));
+        }
+        if let Some(code) = error.map(StoreError::code).or_else(|| self.gap(pass)) {
+            degrades.push(Degrade { code, source: super::names::LEDGER.into(), count: None });
+        }
     }
 }
 
 fn read(path: &Path) -> Result<Book, Unread> {
-    let db = match Database::open(path) {
-        Ok(db) => db,
-        Err(StoreError::Missing) => return Err(Unread::Absent),
-        Err(error @ StoreError::Unreadable(_)) => return Err(Unread::Closed(error)),
-        // SQLite opens any file and refuses it at the first statement; our open asks that statement at once.
-        Err(error) => return Err(Unread::Unreadable(error)),
-    };
-    let mut book = Book::default();
-    let read = db.snapshot(|db| {
+    let mut opened = false;
+    let read = sql::snapshot(path, PATIENCE, |db| {
+        opened = true;
+        let mut book = Book::default();
         // The statement names every column it needs, so preparing it asserts them, in SQLite's own words.
         db.rows(NEWEST_ROWS, &[], |row| {
             book.enter(&[row.get_ref(0)?, row.get_ref(1)?, row.get_ref(2)?, row.get_ref(3)?, row.get_ref(4)?]);
             Ok(true)
-        })
+        })?;
+        book.rows.shrink_to_fit();
+        Ok(book)
     });
-    book.rows.shrink_to_fit();
-    read.map(|()| book).map_err(Unread::Unreadable)
+    match read {
+        Ok((book, _)) => Ok(book),
+        Err(StoreError::Missing) => Err(Unread::Absent),
+        Err(error @ StoreError::Unreadable(_)) if !opened => Err(Unread::Closed(error)),
+        // SQLite opens any file and refuses it at the first statement; our open asks that statement at once.
+        Err(error) => Err(Unread::Unreadable(error)),
+    }
 }
 
 impl Book {

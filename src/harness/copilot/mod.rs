@@ -17,7 +17,7 @@ use super::follow::{Followed, session_id};
 use super::head::Heads;
 use super::identity::Identities;
 use super::tree::Tree;
-use super::{Collected, Collector, Pass, place};
+use super::{Collected, Collector, Pass, degrades, place};
 use crate::config::WORKING_THRESHOLD_SEC;
 use crate::model::quota::Quota;
 use crate::model::time::{fresh, newest_plausible};
@@ -127,6 +127,9 @@ impl Copilot {
         self.place.settle(&mut row, cwd, pass.now);
         describe(&mut row, records, found.stamp.mtime(), pass.now);
         session.tell(&mut row);
+        if records.is_unseen() || session.head().is_some_and(|head| head.is_unseen) {
+            row.degrades.push(Degrade { code: Code::VersionUnseen, source: names::EVENTS.into(), count: None });
+        }
         Some(row)
     }
 
@@ -136,19 +139,9 @@ impl Copilot {
                 out.store_errors.push((path.to_string_lossy().into_owned(), diagnostic(why)));
             }
         }
-        let mut unreadable = false;
-        for (path, why) in self.tree.unreadable() {
-            unreadable = true;
-            out.store_errors.push((path.to_string_lossy().into_owned(), diagnostic(&format!("OSError: {why}"))));
-        }
-        if unreadable {
-            out.degrades.push(Degrade { code: Code::StoreUnreadable, source: SOURCE.into(), count: None });
-        }
-        let skipped = self.tree.skipped().count() as u64;
-        if skipped > 0 {
-            out.degrades.push(Degrade { code: Code::RecordSkipped, source: SOURCE.into(), count: Some(skipped) });
-        }
+        degrades::of_trees([&self.tree], SOURCE, out);
         self.ledger.tell(pass, &mut out.store_errors, &mut out.degrades);
+        degrades::lift(out, SOURCE);
     }
 }
 
@@ -184,13 +177,14 @@ fn describe(row: &mut Observed, session: &Session, written: f64, now: f64) {
 }
 
 /// What the ledger says of a session (COP-026, COP-027).
-fn charge(row: &mut Observed, account: Option<&Account<'_>>, gap: bool) {
+fn charge(row: &mut Observed, account: Option<&Account<'_>>, gap: Option<Code>) {
     if let Some(account) = account {
         row.consumption = account.consumption(&row.sid, row.active);
         row.model = account.model(&row.sid).map(str::to_owned);
     }
-    if gap {
+    if let Some(code) = gap {
         row.source_gaps = vec!["token accounting"];
+        row.degrades.push(Degrade { code, source: names::LEDGER.into(), count: None });
     }
 }
 
@@ -226,7 +220,7 @@ impl Collector for Copilot {
             self.heads.keep(|path| self.tree.file(path).is_some());
         }
         self.ledger.refresh(pass.now);
-        let (account, gap) = (self.ledger.account(pass), self.ledger.is_gap(pass));
+        let (account, gap) = (self.ledger.account(pass), self.ledger.gap(pass));
         for row in &mut out.rows {
             charge(row, account.as_ref(), gap);
         }

@@ -44,6 +44,7 @@ mod tests {
         judge(&names, name)
     }
 
+    /// COP-002, COP-005: names are judged first.
     #[test]
     fn cop_002_cop_005_names_are_judged_before_anything_is_touched() {
         assert_eq!(takes("session-state/a/events.jsonl"), Take::File);

@@ -106,6 +106,7 @@ mod tests {
         pending.wait(50.0, 100.0).map(|wait| wait.since)
     }
 
+    /// COP-015: the oldest counts, undated ones last.
     #[test]
     fn cop_015_the_oldest_counts_and_undated_ones_come_last() {
         assert_eq!(since(&pending(&[("a", Some(30.0)), ("b", Some(20.0)), ("c", Some(40.0))])), Some(20.0));
@@ -119,6 +120,7 @@ mod tests {
         assert_eq!(since(&pending(&[])), None);
     }
 
+    /// COP-016: the floor of two seconds.
     #[test]
     fn cop_016_a_request_younger_than_two_seconds_is_held_back() {
         let at = |since| pending(&[("a", Some(since))]).wait(0.0, 100.0).map(|wait| wait.detail);

@@ -20,6 +20,8 @@ const CWD_BYTES: usize = 4096;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
     pub cwd: Option<String>,
+    /// The CLI is newer than any whose events were seen.
+    pub is_unseen: bool,
 }
 
 /// A session as far as its events were read.
@@ -31,6 +33,7 @@ pub struct Session {
     running: Vec<Running>,
     /// The newest message of the operator, not looked into yet: only the last one of many is ever shown.
     message: Option<Vec<u8>>,
+    is_unseen: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +52,11 @@ impl Session {
     /// Working directory, as last recorded.
     pub fn cwd(&self) -> Option<&str> {
         self.cwd.as_deref()
+    }
+
+    /// Whether a CLI wrote here that is newer than any whose events were seen.
+    pub fn is_unseen(&self) -> bool {
+        self.is_unseen
     }
 
     /// Requests that wait for an answer.
@@ -71,7 +79,8 @@ impl Session {
     fn take(&mut self, at: Option<f64>, said: Said<'_>, now: f64) {
         self.story.take(&moment(at, &said), now);
         match said {
-            Said::Start(cwd) => {
+            Said::Start { cwd, is_unseen } => {
+                self.is_unseen |= is_unseen;
                 if let Some(cwd) = cwd.filter(|cwd| cwd.len() <= CWD_BYTES) {
                     self.cwd = Some(cwd);
                 }
@@ -159,17 +168,17 @@ impl Records for Session {
     type Header = Header;
 
     fn header(line: &[u8]) -> Head<Header> {
-        let cwd = |_, said: Said<'_>| match said {
-            Said::Start(cwd) => cwd.filter(|cwd| cwd.len() <= CWD_BYTES),
+        let header = |_, said: Said<'_>| match said {
+            Said::Start { cwd, is_unseen } => Header { cwd: cwd.filter(|cwd| cwd.len() <= CWD_BYTES), is_unseen },
             // Any other event may stand first: it only tells no directory.
-            _ => None,
+            _ => Header { cwd: None, is_unseen: false },
         };
-        event::read(line, cwd).map_or(Head::Unfinished, |cwd| Head::Parsed(Some(Header { cwd })))
+        event::read(line, header).map_or(Head::Unfinished, |header| Head::Parsed(Some(header)))
     }
 
     fn begin(from_start: bool) -> Self {
         let (pending, running) = (Pending::default(), Vec::new());
-        Session { story: Story::new(from_start), cwd: None, pending, running, message: None }
+        Session { story: Story::new(from_start), cwd: None, pending, running, message: None, is_unseen: false }
     }
 
     fn resume(&mut self, before: Before) {

@@ -1,5 +1,7 @@
 //! The reader at its boundary: a store in a folder, a clock that is passed, the rows that come out.
 
+mod held;
+
 use super::*;
 use crate::harness::testkit::{NOW, Scratch, WINDOW, append, iso, one, pass, text, touch};
 use crate::surface::watch::{Dirty, Watch};
@@ -72,6 +74,8 @@ fn names(row: &Observed) -> Vec<&str> {
     row.subagents.iter().map(|subagent| subagent.name.as_str()).collect()
 }
 
+/// COP-002, COP-005, COP-007, COP-009, COP-013, COP-021, COP-026, COP-027, COP-028, COP-042: a complete row and its
+/// tile.
 #[test]
 fn cop_001_to_021_the_fixture_makes_one_complete_row_and_says_nothing_else() {
     let mut home = Home::new("fixture");
@@ -94,6 +98,7 @@ fn cop_001_to_021_the_fixture_makes_one_complete_row_and_says_nothing_else() {
     assert_eq!(home.usage(NOW + 130.0), Some((NOW as i64 + 50, "17.61 AIU".into())), "COP-028, COP-042");
 }
 
+/// COP-002, COP-003, COP-004, COP-006, COP-038: sessions of both directories.
 #[test]
 fn cop_003_cop_004_cop_006_cop_038_sessions_of_both_directories() {
     let mut home = Home::new("both");
@@ -114,6 +119,7 @@ fn cop_003_cop_004_cop_006_cop_038_sessions_of_both_directories() {
     }
 }
 
+/// COP-014, COP-017, COP-031, COP-032, COP-034, COP-035: an answer or a new prompt ends a wait.
 #[test]
 fn cop_014_cop_017_cop_031_cop_032_cop_035_only_an_answer_or_a_new_prompt_ends_a_wait() {
     let mut home = Home::new("wait");
@@ -137,6 +143,7 @@ fn cop_014_cop_017_cop_031_cop_032_cop_035_only_an_answer_or_a_new_prompt_ends_a
     assert_eq!(told(&mut home).0, State::Working);
 }
 
+/// COP-016, COP-030: a headless denial is never red.
 #[test]
 fn cop_016_cop_030_a_headless_denial_is_never_reported() {
     let mut home = Home::new("headless");
@@ -149,6 +156,7 @@ fn cop_016_cop_030_a_headless_denial_is_never_reported() {
     assert_eq!(one(&mut home.reader, NOW + 60.0).state, State::Working);
 }
 
+/// COP-015, COP-018, COP-021, COP-039: recency, undated requests, stamps ahead.
 #[test]
 fn cop_018_cop_021_cop_039_state_follows_recency_and_an_inactive_gate_is_withheld() {
     let mut home = Home::new("recency");
@@ -175,6 +183,7 @@ fn cop_018_cop_021_cop_039_state_follows_recency_and_an_inactive_gate_is_withhel
     assert_eq!((row(&rows, "ahead").active, rows.len()), (false, 7));
 }
 
+/// COP-007, COP-020, COP-037: pills until they end.
 #[test]
 fn cop_007_cop_020_cop_037_subagents_are_pills_until_they_end() {
     let mut home = Home::new("subagents");
@@ -193,6 +202,7 @@ fn cop_007_cop_020_cop_037_subagents_are_pills_until_they_end() {
     assert_eq!((row.state, names(&row)), (State::NeedsInput, vec!["c"]), "a wait shows who runs beside it");
 }
 
+/// COP-007, COP-008, COP-009, COP-044: prompts and directory.
 #[test]
 fn cop_008_cop_009_cop_044_prompts_and_directory() {
     let mut home = Home::new("prompts");
@@ -230,6 +240,7 @@ fn cop_008_cop_009_cop_044_prompts_and_directory() {
     assert_eq!((row(&rows, "content").project.as_str(), row(&rows, "key").project.as_str()), ("acme/two", "copilot"));
 }
 
+/// COP-029: a broken ledger costs charge and model alone.
 #[test]
 fn cop_029_trust_034_a_broken_ledger_costs_charge_and_model_alone() {
     type Break = fn(&Path);
@@ -294,6 +305,7 @@ fn charges(rows: &[(&str, &str, &str, &str, &str)]) -> String {
     sql
 }
 
+/// COP-022, COP-023, COP-024, COP-026, COP-027, COP-040, COP-041: what counts.
 #[test]
 fn cop_022_to_027_cop_040_cop_041_what_counts_and_what_is_withdrawn() {
     let mut home = Home::new("counting");
@@ -343,6 +355,7 @@ fn cop_022_to_027_cop_040_cop_041_what_counts_and_what_is_withdrawn() {
     assert_eq!(home.usage(NOW + 86_400.0), None, "nothing is counted, and that is no zero");
 }
 
+/// COP-025: more rows than are read.
 #[test]
 fn cop_025_more_rows_than_are_read_withdraw_everything_unless_one_lies_beyond() {
     let mut home = Home::new("many");
@@ -370,6 +383,7 @@ fn cop_025_more_rows_than_are_read_withdraw_everything_unless_one_lies_beyond() 
     assert_eq!(told(&mut home), (Some("5.00 AIU".into()), 0, 0));
 }
 
+/// COP-036, FIELD-009: odd lines are counted and cost themselves.
 #[test]
 fn cop_036_field_009_odd_lines_cost_only_themselves_and_are_counted() {
     let mut home = Home::new("odd");
@@ -388,6 +402,7 @@ fn cop_036_field_009_odd_lines_cost_only_themselves_and_are_counted() {
     assert_eq!(row(&rows, "bin").state, State::Working);
 }
 
+/// FIELD-044: a long file is read in part and says so.
 #[test]
 fn turn_002_turn_006_field_044_a_long_file_is_read_in_part_and_says_so() {
     let mut home = Home::new("long");
@@ -406,6 +421,7 @@ fn turn_002_turn_006_field_044_a_long_file_is_read_in_part_and_says_so() {
     assert_eq!((row.last_prompt.as_str(), row.evidence.turn_start), ("Ended", None));
 }
 
+/// COP-005: what is never read is in no row.
 #[test]
 fn trust_026_trust_028_what_is_never_read_is_in_no_row() {
     let mut home = Home::new("never");

@@ -3,6 +3,7 @@
 use super::META_JSON;
 use crate::harness::pause::Pause;
 use crate::surface::read::{self, Kind, Stamp};
+use crate::surface::sqlite::StoreError;
 use std::path::Path;
 
 /// One chat, made fit to publish.
@@ -21,6 +22,8 @@ pub struct Chat {
     pub gate: Option<f64>,
     /// Readings that could not be taken (ROW-070).
     pub gaps: Vec<&'static str>,
+    /// Why, where the store refused them.
+    pub faults: Vec<StoreError>,
     /// The file beside the store when it was read.
     pub meta: Option<Stamp>,
     pub blobs: Blobs,
@@ -36,12 +39,20 @@ pub struct Blobs {
     pub count: i64,
     /// Largest row number.
     pub last: i64,
-    /// When the gate began that the newest carrier shows, as in [`Chat::gate`]; `None` when it shows none or there is no
-    /// carrier.
+    /// When the gate began that the newest carrier shows, as in [`Chat::gate`]; `None` when it shows none or there is
+    /// no carrier.
     pub gate: Option<f64>,
 }
 
 impl Chat {
+    /// Notes a reading that the store refused.
+    pub fn lacks(&mut self, gap: &'static str, why: StoreError) {
+        self.gaps.push(gap);
+        if !self.faults.contains(&why) {
+            self.faults.push(why);
+        }
+    }
+
     /// Whether the file beside the store is another one than was read.
     pub fn meta_moved(&self, dir: &Path) -> bool {
         let now = read::look(&dir.join(META_JSON)).ok().filter(|e| e.kind == Kind::File);

@@ -55,6 +55,7 @@ mod tests {
         format!(r#""pendingToolCallStartedAtMs":{ms},"#)
     }
 
+    /// CUR-017, CUR-042: the last contracts of a window decide.
     #[test]
     fn cur_017_cur_042_the_last_contracts_of_a_window_decide() {
         assert_eq!(standing(format!("{OPEN} … {DONE}").as_bytes()), None);
@@ -72,6 +73,7 @@ mod tests {
         assert_eq!(standing(stamp(5).as_bytes()), None, "a stamp alone is no gate: it survives the answer");
     }
 
+    /// CUR-018, CUR-043: the nearest stamp is the gate's.
     #[test]
     fn cur_018_cur_043_the_nearest_stamp_is_the_gates() {
         let far = " ".repeat(3000);

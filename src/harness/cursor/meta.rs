@@ -231,6 +231,7 @@ mod tests {
         text.bytes().flat_map(|b| format!("{b:02x}").into_bytes()).collect()
     }
 
+    /// CUR-006, CUR-032: plain JSON, hex of either case, and everything else.
     #[test]
     fn cur_006_cur_032_values_in_every_encoding() {
         let good = r#"{"name":"Good"}"#;
@@ -246,6 +247,7 @@ mod tests {
         assert!(!read(&[deep.as_bytes()]).is_read());
     }
 
+    /// CUR-007, CUR-033, CUR-048: names, roots, parents and kinds.
     #[test]
     fn cur_007_cur_033_cur_048_names_roots_and_parents() {
         assert_eq!(read(&[br#"{"name":7,"title":" Good "}"#]).name.as_deref(), Some("Good"));
@@ -269,6 +271,7 @@ mod tests {
         assert_eq!(two.parent, named("p", None), "kind and parent of one object");
     }
 
+    /// CUR-008, CUR-009, CUR-034, CUR-035: only an existing directory is a workspace.
     #[cfg(unix)]
     #[test]
     fn cur_008_cur_034_cur_035_only_an_existing_directory_is_a_workspace() {

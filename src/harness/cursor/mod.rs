@@ -18,7 +18,7 @@ mod tests;
 use super::identity::Identities;
 use super::sql::kept::{Kept, Look};
 use super::sql::{self, Trouble};
-use super::{Collected, Collector, Pass};
+use super::{Collected, Collector, Pass, degrades};
 use crate::config::MAX_CACHE_ENTRIES;
 use crate::model::{Code, Key};
 use crate::surface::sqlite::{Moved, PATIENCE, StoreError};
@@ -65,6 +65,11 @@ impl Collector for Cursor {
         self.shelf.has_store()
     }
 
+    fn absence(&mut self, pass: &Pass<'_>) -> Collected {
+        // A look at what stands there opens nothing, and what changes meanwhile stays known.
+        self.collect(pass).unwrap_or_default()
+    }
+
     fn collect(&mut self, pass: &Pass<'_>) -> Result<Collected, String> {
         self.shelf.refresh(pass);
         let mut trouble = Trouble::new(STORE);
@@ -82,11 +87,15 @@ impl Collector for Cursor {
                 waits += usize::from(tried && error.code() == Code::StoreLocked);
                 trouble.met(kept.path(), error.code(), &error.to_string());
             }
+            for fault in kept.value(pass.now, pass.window).into_iter().flat_map(|chat| &chat.faults) {
+                trouble.met(kept.path(), fault.code(), &fault.to_string());
+            }
         }
         let seen: Vec<Seen<'_>> = stores.iter().filter_map(|store| seen(&self.chats, *store, pass)).collect();
         let mut out = Collected::default();
         row::rows(&seen, pass, &self.home, &mut self.identities, &mut out.rows);
         trouble.into(&mut out);
+        degrades::lift(&mut out, STORE);
         drop(seen);
         forget(&mut self.chats, &self.shelf, &stores, pass);
         Ok(out)
@@ -101,8 +110,8 @@ fn seen<'a>(chats: &'a Chats, (dir, moved): (&'a Path, Moved), pass: &Pass<'_>) 
     Some(Seen { sid: dir.file_name()?.to_string_lossy(), at: moved.newest(pass.now), chat, stale })
 }
 
-/// Drops what is known of stores that are gone. Readings of stores outside the window are small and stay, so that a list
-/// of all sessions is not read from disk each time; too many of them go together.
+/// Drops what is known of stores that are gone. Readings of stores outside the window are small and stay, so that a
+/// list of all sessions is not read from disk each time; too many of them go together.
 fn forget(chats: &mut Chats, shelf: &Shelf, stores: &[(&Path, Moved)], pass: &Pass<'_>) {
     if chats.len() == stores.len() && chats.keys().zip(stores).all(|(known, (dir, _))| known == dir) {
         return;

@@ -50,6 +50,7 @@ fn spaced(bytes: &[u8]) -> &[u8] {
 mod tests {
     use super::*;
 
+    /// CUR-012, CUR-051: the one pattern, its spaces and its length.
     #[test]
     fn cur_012_the_name_in_a_message() {
         let name = |text: &str| named(text.as_bytes());
@@ -72,6 +73,7 @@ mod tests {
         assert_eq!(name("\"providerOptions\":{\"cursor\":{\"modelName\":\"a\u{7}b\"}}"), Some("a\u{7}b".into()));
     }
 
+    /// CUR-011, CUR-036, CUR-037, CUR-040: frames of a root blob.
     #[test]
     fn cur_011_cur_036_cur_037_the_newest_children_of_a_root() {
         let root: Vec<u8> = (0..70u8).flat_map(|n| [FRAME, &[n; ID]].concat()).collect();

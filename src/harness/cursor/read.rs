@@ -39,7 +39,7 @@ pub fn read(db: &Database, before: Option<&Chat>, dir: &Path, now: f64) -> Resul
         match newest_model(db, root) {
             Ok(model) => chat.model = model,
             Err(error @ (StoreError::Locked | StoreError::Changed)) => return Err(error),
-            Err(_) => chat.gaps.push(GAP_MODEL),
+            Err(error) => chat.lacks(GAP_MODEL, error),
         }
     }
     match standing_gate(db, before.map(|b| b.blobs)) {
@@ -50,8 +50,8 @@ pub fn read(db: &Database, before: Option<&Chat>, dir: &Path, now: f64) -> Resul
         Err(error @ (StoreError::Locked | StoreError::Changed)) => return Err(error),
         // Without a table of blobs nothing can have been asked (CUR-022).
         Err(_) if db.columns("blobs").is_ok_and(|c| c.is_empty()) => {}
-        Err(_) => {
-            chat.gaps.push(GAP_BLOCK_STATE);
+        Err(error) => {
+            chat.lacks(GAP_BLOCK_STATE, error);
             chat.gate_failed = true;
             chat.pause = longer(before, now);
         }

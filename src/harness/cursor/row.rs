@@ -6,7 +6,7 @@ use crate::harness::identity::Identities;
 use crate::harness::sql::lineage::LEVELS;
 use crate::harness::sql::rows::{self, Pill};
 use crate::harness::{Pass, place};
-use crate::model::{Code, Key, Observed, State, time};
+use crate::model::{Code, Degrade, Key, Observed, State, time};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
@@ -70,6 +70,11 @@ fn row(seen: &Seen<'_>, pills: Vec<Pill>, pass: &Pass<'_>) -> Observed {
     row.model.clone_from(&chat.model);
     row.own_activity = seen.at;
     row.source_gaps.clone_from(&chat.gaps);
+    if chat.gaps.contains(&rows::GAP_METADATA) {
+        // A payload of which nothing could be read.
+        row.degrades.push(Degrade { code: Code::RecordSkipped, source: STORE.into(), count: Some(1) });
+    }
+    chat.faults.iter().for_each(|fault| rows::degrade(&mut row, fault.code(), STORE));
     rows::settle(&mut row, seen.at, pills, None, pass);
     if row.active {
         row.title.clone_from(&chat.name);

@@ -181,8 +181,8 @@ impl Shelf {
         }
     }
 
-    /// Watches and looks at some of the rest: those the kernel does not report on, and on a sweep any, longest unseen and
-    /// newest first.
+    /// Watches and looks at some of the rest: those the kernel does not report on, and on a sweep any, longest unseen
+    /// and newest first.
     fn take_turns(&mut self, pass: &Pass<'_>) {
         let turn = self.turn;
         let due = self.stores.iter().filter(|(_, s)| s.turn < turn && (!s.watched || pass.sweep));

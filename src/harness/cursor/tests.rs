@@ -1,9 +1,11 @@
 //! Rows of invented chat stores, shaped as Cursor CLI 2026.08.11 makes them.
 
+mod written;
+
 use super::*;
 use crate::harness::sql::support::{codes, collect, owner, published, row, sids};
 use crate::harness::testkit::{Scratch, WINDOW, touch};
-use crate::model::{Observed, State};
+use crate::model::{Degrade, Observed, State};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
@@ -113,6 +115,7 @@ impl Home {
     }
 }
 
+/// CUR-001, CUR-002, CUR-003, CUR-006, CUR-007, CUR-008, CUR-009, CUR-011, CUR-012, CUR-013, CUR-028: a complete row.
 #[test]
 fn cur_001_to_013_cur_028_the_fixture_gives_a_complete_row() {
     let mut home = Home::new("complete");
@@ -131,6 +134,7 @@ fn cur_001_to_013_cur_028_the_fixture_gives_a_complete_row() {
     assert!(found.degrades.is_empty() && found.store_errors.is_empty());
 }
 
+/// CUR-004, FIELD-008: keys, texts, tools and reasoning reach no row.
 #[test]
 fn cur_004_trust_028_field_008_keys_texts_tools_and_reasoning_appear_nowhere() {
     let mut home = Home::new("secrets");
@@ -145,6 +149,7 @@ fn cur_004_trust_028_field_008_keys_texts_tools_and_reasoning_appear_nowhere() {
     assert!(String::from_utf8_lossy(OPEN).contains("NEVER-SHOWN-TOOL"));
 }
 
+/// CUR-005, CUR-028, CUR-029, FIELD-041: activity is the stamp of a store and of a log that holds something.
 #[test]
 fn cur_005_cur_028_cur_029_field_041_the_stores_stamp_makes_the_state() {
     let mut home = Home::new("stamps");
@@ -163,6 +168,7 @@ fn cur_005_cur_028_cur_029_field_041_the_stores_stamp_makes_the_state() {
     assert_eq!((future.active, future.last_activity), (false, 0.0), "a stamp that is not believed is no activity");
 }
 
+/// CUR-015, CUR-016, CUR-017, CUR-018, CUR-021, CUR-041: the newest carrier decides.
 #[test]
 fn cur_015_to_021_cur_041_a_gate_stands_until_a_newer_blob_says_it_does_not() {
     let mut home = Home::new("gate");
@@ -186,6 +192,7 @@ fn cur_015_to_021_cur_041_a_gate_stands_until_a_newer_blob_says_it_does_not() {
     }
 }
 
+/// CUR-018, CUR-019, CUR-020, CUR-044, CUR-046: stamps that do not fit the store, and rows that are not fresh.
 #[test]
 fn cur_018_cur_019_cur_020_cur_044_cur_046_gates_that_are_not_believed() {
     let mut home = Home::new("doubt");
@@ -205,6 +212,7 @@ fn cur_018_cur_019_cur_020_cur_044_cur_046_gates_that_are_not_believed() {
     assert_eq!((of("abandoned"), of("stamp only")), ((State::Idle, None), (State::Working, None)));
 }
 
+/// CUR-015, CUR-016, CUR-041, CUR-045: by row number, in text as in bytes.
 #[test]
 fn cur_015_cur_045_text_blobs_and_row_order() {
     let mut home = Home::new("order");
@@ -224,6 +232,7 @@ fn cur_015_cur_045_text_blobs_and_row_order() {
     assert_eq!((row(&found, "text").state, row(&found, "order").state), (State::NeedsInput, State::Working));
 }
 
+/// CUR-024, CUR-025, CUR-026, CUR-027, CUR-048, CUR-049: children, chains, circles and orphans.
 #[test]
 fn cur_024_to_027_cur_048_cur_049_children_fold_onto_the_chat_that_started_them() {
     let mut home = Home::new("children");
@@ -249,6 +258,7 @@ fn cur_024_to_027_cur_048_cur_049_children_fold_onto_the_chat_that_started_them(
     assert_eq!((parent.blocked_since, parent.model.as_deref()), (None, Some("vega")), "a child's gate is its own");
 }
 
+/// CUR-011, CUR-012, CUR-036, CUR-037, CUR-038, CUR-039, CUR-040, CUR-051: which message names the model.
 #[test]
 fn cur_011_cur_012_cur_036_to_040_cur_051_the_newest_readable_message_names_the_model() {
     let mut home = Home::new("models");
@@ -285,6 +295,7 @@ fn cur_011_cur_012_cur_036_to_040_cur_051_the_newest_readable_message_names_the_
     assert!(found.rows.iter().all(|r: &Observed| r.source_gaps.is_empty()));
 }
 
+/// CUR-014, CUR-022, CUR-030, CUR-050, DECK-020, TRUST-036: each broken part costs itself.
 #[test]
 fn cur_014_cur_022_cur_030_cur_050_what_is_broken_costs_itself() {
     let mut home = Home::new("broken");
@@ -321,13 +332,16 @@ fn cur_014_cur_022_cur_030_cur_050_what_is_broken_costs_itself() {
         assert_eq!(row(&found, "no blobs").title.as_deref(), Some("No blobs"));
         let mut got = codes(&found);
         got.sort_unstable();
-        assert_eq!(got, ["schema-unknown", "store-corrupt", "store-unreadable"]);
+        assert_eq!(got, ["record-skipped", "schema-unknown", "store-corrupt", "store-unreadable"]);
+        let skipped = Degrade { code: Code::RecordSkipped, source: STORE.into(), count: Some(1) };
+        assert_eq!(row(&found, "no payload").degrades, [skipped]);
         assert!(found.degrades.iter().all(|d| d.source == STORE));
         let why = format!("{:?}", found.store_errors);
         assert!(why.contains("DatabaseError: file is not a database") && why.contains("no such table: meta"), "{why}");
     }
 }
 
+/// CUR-022, CUR-047: a gate that could not be read is owed.
 #[test]
 fn cur_022_cur_047_a_gate_that_could_not_be_read_is_asked_for_again_although_nothing_moves() {
     let mut home = Home::new("owed");
@@ -348,6 +362,7 @@ fn cur_022_cur_047_a_gate_that_could_not_be_read_is_asked_for_again_although_not
     assert_eq!((row(&second, "s").state, row(&second, "s").source_gaps.len()), (State::NeedsInput, 0));
 }
 
+/// CUR-022, CUR-030, DECK-020, TRUST-036: a locked store keeps its row and claims no gate.
 #[test]
 fn oc_028_cur_022_a_locked_store_keeps_its_row_and_claims_no_gate() {
     let mut home = Home::new("locked");
@@ -369,6 +384,7 @@ fn oc_028_cur_022_a_locked_store_keeps_its_row_and_claims_no_gate() {
     assert_eq!(row(&home.pass(THEN + 2.0, false), "s").state, State::NeedsInput);
 }
 
+/// CUR-005, FIELD-042: what only the log holds is read.
 #[test]
 fn cur_005_a_writer_holding_the_log_open_is_read_live() {
     let mut home = Home::new("live");
@@ -425,6 +441,7 @@ fn a_pass_in_which_nothing_moved_opens_nothing() {
     assert!(home.then().rows.is_empty() && home.reader.chats.is_empty());
 }
 
+/// CUR-004: what must never be read is named nowhere.
 #[test]
 fn cur_004_trust_026_what_must_never_be_read_is_named_nowhere() {
     let sources = [

@@ -11,8 +11,9 @@ mod tests;
 use super::follow::{Followed, is_jsonl, stem};
 use super::head::{self, Head, Heads};
 use super::identity::Identities;
+use super::late::Late;
 use super::tree::{Take, Tree};
-use super::{Collected, Collector, Pass, place, probe};
+use super::{Collected, Collector, Pass, degrades, place, probe};
 use crate::config::{TITLE_CAP_CHARS, WORKING_THRESHOLD_SEC};
 use crate::model::time::{fresh, newest_plausible};
 use crate::model::{Code, Degrade, Key, Observed, State};
@@ -51,6 +52,7 @@ pub struct Droid {
     trees: Vec<Tree>,
     sessions: HashMap<PathBuf, Followed<Talk>>,
     heads: Heads<Header>,
+    late: Late,
     identify: Identify,
 }
 
@@ -67,13 +69,14 @@ impl Droid {
             trees: roots.into_iter().map(|root| Tree::new(root, judge)).collect(),
             sessions: HashMap::new(),
             heads: Heads::new(|path| head::read(path, record::header)),
+            late: Late::new(|line| record::moment(line)?.0.at),
             identify: Identify { home, ids: Identities::default() },
         }
     }
 
     /// The row of one transcript, `None` when it is not asked for or gone (DROID-013).
     fn row(&mut self, path: &Path, stamp: Stamp, pass: &Pass<'_>) -> Option<Observed> {
-        if pass.in_window(stamp.mtime()) {
+        if pass.in_window(stamp.mtime()) || self.late.counts(path, pass) {
             if !self.sessions.contains_key(path) {
                 self.sessions.insert(path.to_path_buf(), Followed::new(path.to_path_buf()));
             }
@@ -107,6 +110,10 @@ fn active(session: &Followed<Talk>, path: &Path, stamp: Stamp, identify: &mut Id
     let working = fresh(row.last_activity, WORKING_THRESHOLD_SEC, now);
     story.state(&mut row, if working { State::Working } else { State::Idle }, false, now);
     session.tell(&mut row);
+    if head.is_some_and(|head| head.is_unseen) {
+        let source = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default().into_owned();
+        row.degrades.push(Degrade { code: Code::VersionUnseen, source, count: None });
+    }
     row
 }
 
@@ -150,11 +157,15 @@ impl Collector for Droid {
         for tree in &mut self.trees {
             moved |= tree.refresh(pass);
         }
+        let late = &mut self.late;
+        late.refresh(self.trees.iter().flat_map(Tree::files), pass);
         let files: Vec<(PathBuf, Stamp)> = self
             .trees
             .iter()
             .flat_map(Tree::files)
-            .filter(|(_, _, file)| pass.all || pass.in_window(file.stamp.mtime()))
+            .filter(|(dir, name, file)| {
+                pass.all || pass.in_window(file.stamp.mtime()) || late.counts_in(dir, name, pass)
+            })
             .map(|(dir, name, file)| (dir.join(name), file.stamp))
             .collect();
         let mut at: HashMap<String, usize> = HashMap::new();
@@ -172,8 +183,8 @@ impl Collector for Droid {
         if moved || self.sessions.len() > files.len() {
             self.heads.keep(|path| self.trees.iter().any(|tree| tree.file(path).is_some()));
         }
-        let now: HashSet<&Path> =
-            files.iter().filter(|(_, stamp)| pass.in_window(stamp.mtime())).map(|(path, _)| path.as_path()).collect();
+        let is_read = |(path, stamp): &&(PathBuf, Stamp)| pass.in_window(stamp.mtime()) || self.late.counts(path, pass);
+        let now: HashSet<&Path> = files.iter().filter(is_read).map(|(path, _)| path.as_path()).collect();
         self.sessions.retain(|path, _| now.contains(path.as_path()));
         self.tell(&mut out);
         Ok(out)
@@ -188,11 +199,7 @@ impl Droid {
                 out.store_errors.push((path.to_string_lossy().into_owned(), why.to_owned()));
             }
         }
-        for (path, why) in self.trees.iter().flat_map(Tree::unreadable) {
-            out.store_errors.push((path.to_string_lossy().into_owned(), format!("IoError: {why}")));
-        }
-        if self.trees.iter().any(|tree| tree.unreadable().next().is_some()) {
-            out.degrades.push(Degrade { code: Code::StoreUnreadable, source: STORE.into(), count: None });
-        }
+        degrades::of_trees(&self.trees, STORE, out);
+        degrades::lift(out, STORE);
     }
 }

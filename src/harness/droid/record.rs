@@ -3,16 +3,15 @@
 //! Only role, prompt text, tool names and stamps are taken. Thinking, tool inputs and tool results are passed over as
 //! bytes and never become a value here (DROID-004).
 
-use crate::config::TOOL_CAP_CHARS;
+use crate::harness::blocks;
 use crate::harness::follow::{Records, session_id};
 use crate::harness::head::Head;
-use crate::harness::line::{Field, number, object, text};
+use crate::harness::line::{Field, number, text};
 use crate::harness::seek::Before;
-use crate::harness::shape::{Maybe, Str, each};
+use crate::harness::shape::{Maybe, Str};
 use crate::harness::story::{Moment, Prompt, Story};
 use crate::text::extract::speaks;
-use crate::text::{json, safe_name};
-use memchr::memmem;
+use crate::text::json;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::sync::Arc;
@@ -24,7 +23,12 @@ pub struct Header {
     /// As recorded, trimmed; never empty.
     pub title: Option<String>,
     pub cwd: Option<String>,
+    /// The file is of a newer format than any sample that was seen.
+    pub is_unseen: bool,
 }
+
+/// Newest format of the samples (DECK-020).
+const NEWEST_FORMAT: f64 = 2.0;
 
 #[derive(Deserialize)]
 struct Start<'a> {
@@ -38,6 +42,8 @@ struct Start<'a> {
     title: Str<'a>,
     #[serde(borrow, default)]
     cwd: Str<'a>,
+    #[serde(borrow, default)]
+    version: Field<'a>,
 }
 
 /// Longest title and directory taken from line 1, bytes.
@@ -57,6 +63,7 @@ pub fn header(line: &[u8]) -> Head<Header> {
         id: id(start.id),
         title: title.map(|title| title.get(..title.floor_char_boundary(HEADER_TEXT_CAP)).unwrap_or(title).to_owned()),
         cwd: start.cwd.get().filter(bounded).map(str::to_owned),
+        is_unseen: number(start.version).is_some_and(|version| version > NEWEST_FORMAT),
     }))
 }
 
@@ -85,14 +92,6 @@ struct Message<'a> {
     role: Str<'a>,
     #[serde(borrow, default)]
     content: Field<'a>,
-}
-
-#[derive(Deserialize)]
-struct Block<'a> {
-    #[serde(borrow, default, rename = "type")]
-    kind: Str<'a>,
-    #[serde(borrow, default)]
-    name: Str<'a>,
 }
 
 /// What a transcript tells.
@@ -152,36 +151,12 @@ pub fn moment(line: &[u8]) -> Option<(Moment, Option<Box<str>>)> {
     let mut said = None;
     let Some(message) = line.message.0.filter(|_| line.kind.is("message")) else { return Some((moment, said)) };
     match message.role.get() {
-        Some("user") if !has_tool_result(message.content) => {
+        Some("user") if !blocks::holds(message.content, "tool_result") => {
             moment.opens = true;
             said = message.content.map(RawValue::get).filter(|content| speaks(content)).map(Box::from);
         }
-        Some("assistant") => moment.tool = last_tool(message.content),
+        Some("assistant") => moment.tool = blocks::last_tool(message.content, "tool_use"),
         _ => {}
     }
     Some((moment, said))
-}
-
-/// Content with these bytes may hold such blocks; content without holds none.
-fn may_hold<'a>(content: Field<'a>, kind: &str) -> Option<&'a RawValue> {
-    content.filter(|raw| memmem::find(raw.get().as_bytes(), kind.as_bytes()).is_some())
-}
-
-fn has_tool_result(content: Field<'_>) -> bool {
-    let mut found = false;
-    each(may_hold(content, "tool_result"), &mut |raw| {
-        found |= object::<Block<'_>>(Some(raw)).is_some_and(|block| block.kind.is("tool_result"));
-    });
-    found
-}
-
-fn last_tool(content: Field<'_>) -> Option<Arc<str>> {
-    let mut last = None;
-    each(may_hold(content, "tool_use"), &mut |raw| {
-        let block = object::<Block<'_>>(Some(raw)).filter(|block| block.kind.is("tool_use"));
-        if let Some(name) = block.and_then(|block| safe_name(block.name.get()?, TOOL_CAP_CHARS)) {
-            last = Some(name.into());
-        }
-    });
-    last
 }

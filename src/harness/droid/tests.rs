@@ -26,6 +26,8 @@ fn tool(name: &str) -> String {
 
 const RESULT: &str = "[{\"type\":\"tool_result\",\"tool_use_id\":\"t\",\"content\":\"never a prompt\"}]";
 
+/// DROID-001, DROID-002, DROID-005, DROID-006, DROID-008, DROID-009, DROID-010, DROID-011, DROID-012, DROID-013,
+/// DROID-014, DROID-022, DROID-030: a complete row.
 #[test]
 fn droid_001_to_014_022_030_a_transcript_of_0_202_0() {
     let s = Scratch::new("droid-fixture");
@@ -53,6 +55,7 @@ fn droid_001_to_014_022_030_a_transcript_of_0_202_0() {
     assert!(!text(&row).contains("MARK-"));
 }
 
+/// DROID-001, DROID-002, DROID-003, DROID-027: either root alone, one directory deep.
 #[test]
 fn droid_001_003_027_the_older_root_alone() {
     let s = Scratch::new("droid-older");
@@ -68,6 +71,7 @@ fn droid_001_003_027_the_older_root_alone() {
     assert_eq!(row.state_detail.as_deref(), Some("generating…"));
 }
 
+/// DROID-007, DROID-025: one row a session, the more recent.
 #[test]
 fn droid_007_025_one_row_a_session_the_more_recent() {
     let s = Scratch::new("droid-copy");
@@ -80,6 +84,8 @@ fn droid_007_025_one_row_a_session_the_more_recent() {
     assert_eq!(one(&mut reader(&s), NOW).title.as_deref(), Some("Tie goes to the first root"));
 }
 
+/// DROID-005, DROID-006, DROID-008, DROID-009, DROID-017, DROID-018, DROID-024, DROID-031: first lines of every
+/// shape.
 #[test]
 fn droid_005_006_008_017_018_024_031_odd_headers() {
     let s = Scratch::new("droid-headers");
@@ -127,13 +133,14 @@ fn droid_005_006_008_017_018_024_031_odd_headers() {
     }
 }
 
+/// DROID-013, DROID-014, DROID-015, DROID-020, DROID-021: state follows recency alone.
 #[test]
 fn droid_013_to_015_020_021_state_follows_recency() {
     let s = Scratch::new("droid-recency");
     for (sid, age) in [("fresh", 90.0), ("quiet", 91.0), ("stale", 90_000.0), ("ahead", -86_400.0)] {
         s.write(
             &format!(".factory/sessions/-w/{sid}.jsonl"),
-            start(sid, sid) + &message(NOW - 95.0, "user", "\"x\""),
+            start(sid, sid) + &message(NOW - f64::max(age, 95.0), "user", "\"x\""),
             NOW - age,
         );
     }
@@ -165,6 +172,51 @@ fn droid_013_to_015_020_021_state_follows_recency() {
     assert_eq!(rows.iter().find(|row| row.sid == "ahead").unwrap().last_activity, 0.0);
 }
 
+/// DROID-001: where transcripts are looked for; no variable moves them.
+#[test]
+fn droid_001_the_two_roots() {
+    let vars = [("HOME", "/home/u"), ("FACTORY_DIR", "/moved"), ("XDG_DATA_HOME", "/moved")];
+    let env = crate::env::Env::of(crate::env::Platform::Linux, vars);
+    let roots = crate::roots::Roots::new(&env, None);
+    let found: Vec<_> = roots.candidates("droid.projects").iter().map(|path| path.display().to_string()).collect();
+    assert_eq!(found, ["/home/u/.factory/sessions", "/home/u/.factory/projects"]);
+}
+
+/// DROID-016: a copy that kept an old file time stays active by its records; one from tomorrow does not (DROID-021).
+#[test]
+fn droid_016_a_copy_with_an_old_file_time_is_judged_by_its_records() {
+    let s = Scratch::new("droid-old-time");
+    let fresh = |sid: &str| start(sid, sid) + &message(NOW - 5.0, "user", "\"Go\"");
+    s.write(".factory/sessions/-w/copy.jsonl", fresh("copy"), NOW - 90_000.0);
+    s.write(".factory/sessions/-w/ahead.jsonl", fresh("ahead"), NOW + 86_400.0);
+    s.write(".factory/sessions/-w/old.jsonl", start("old", "old"), NOW - 90_000.0);
+    let mut droid = reader(&s);
+    let row = one(&mut droid, NOW);
+    assert_eq!((row.sid.as_str(), row.last_activity, row.state), ("copy", NOW - 5.0, State::Working));
+    assert_eq!(row.last_prompt, "Go");
+    assert!(pass(&mut droid, NOW + 86_396.0, false).rows.iter().all(|row| row.sid != "copy"));
+}
+
+/// DROID-019, FIELD-056, DECK-020, TRUST-036: what is passed over, damaged, or of a newer format is named on its row
+/// and for the harness.
+#[cfg(unix)]
+#[test]
+fn deck_020_droid_019_what_is_not_read_is_named_on_the_row_and_for_the_harness() {
+    let s = Scratch::new("droid-named");
+    let newer = start("new", "New").replace("\"cwd\"", "\"version\":3,\"cwd\"");
+    let path = s.write(".factory/sessions/-w/new.jsonl", newer + "junk\n", NOW);
+    s.write(".factory/sessions/-w/known.jsonl", start("known", "x").replace("\"cwd\"", "\"version\":2,\"cwd\""), NOW);
+    std::os::unix::fs::symlink(&path, path.with_file_name("link.jsonl")).unwrap();
+    let found = pass(&mut reader(&s), NOW, false);
+    let of = |sid: &str| found.rows.iter().find(|row| row.sid == sid).unwrap().degrades.clone();
+    let degrade = |code, source: &str, count| Degrade { code, source: source.into(), count };
+    let want = [degrade(Code::RecordSkipped, "new.jsonl", Some(1)), degrade(Code::VersionUnseen, "new.jsonl", None)];
+    assert_eq!((of("new"), of("known")), (want.to_vec(), vec![]));
+    let want = [degrade(Code::RecordSkipped, STORE, Some(2)), degrade(Code::VersionUnseen, STORE, None)];
+    assert_eq!(found.degrades, want);
+}
+
+/// DROID-016: the newer of stamp and file time.
 #[test]
 fn droid_016_a_newer_record_counts_beside_the_file_time() {
     let s = Scratch::new("droid-newer");
@@ -173,6 +225,7 @@ fn droid_016_a_newer_record_counts_beside_the_file_time() {
     assert_eq!((row.last_activity, row.state), (NOW - 5.0, State::Working));
 }
 
+/// DROID-010, DROID-011, DROID-022, DROID-023: what is a prompt.
 #[test]
 fn droid_010_011_022_023_what_is_a_prompt() {
     let s = Scratch::new("droid-prompts");
@@ -208,6 +261,7 @@ fn droid_010_011_022_023_what_is_a_prompt() {
     assert_eq!(row.evidence.turn_durations, [25.0]);
 }
 
+/// DROID-019, DROID-028: damage, a half-written first line, a file that goes.
 #[test]
 fn droid_019_028_trust_036_damage_costs_only_itself() {
     let s = Scratch::new("droid-damage");
@@ -226,6 +280,7 @@ fn droid_019_028_trust_036_damage_costs_only_itself() {
     assert!(pass(&mut droid, NOW, true).rows.is_empty());
 }
 
+/// DROID-002, DROID-004, DROID-026: names that are never looked at.
 #[test]
 fn droid_004_026_trust_026_names_that_are_never_looked_at() {
     let dir = OsStr::new("-w");
@@ -241,6 +296,7 @@ fn droid_004_026_trust_026_names_that_are_never_looked_at() {
     assert_eq!(judge(&[dir, dir], OsStr::new("a.jsonl")), Take::Skip);
 }
 
+/// DROID-029: tail and bound.
 #[test]
 fn droid_029_a_long_transcript_is_read_in_part_and_keeps_its_turn() {
     let s = Scratch::new("droid-long");

@@ -9,13 +9,12 @@ mod session;
 mod tests;
 
 use super::identity::Identities;
-use super::sql::kept::{Kept, Look};
-use super::sql::{self, Trouble};
+use super::sql::kept::Kept;
+use super::sql::sessions::{self, Place};
 use super::{Collected, Collector, Pass};
-use crate::model::{Code, Key};
+use crate::model::Key;
 use crate::surface::read as files;
-use crate::surface::sqlite::{self, StoreError};
-use read::{Reading, Scope};
+use read::{Reading, read};
 use std::path::PathBuf;
 
 /// Name of the store in degrades.
@@ -44,38 +43,19 @@ impl Collector for Goose {
         self.stores.iter().any(|store| files::is_file(store.path()))
     }
 
+    fn absence(&mut self, pass: &Pass<'_>) -> Collected {
+        // A look at what stands there opens nothing, and what changes meanwhile stays known.
+        self.collect(pass).unwrap_or_default()
+    }
+
     fn collect(&mut self, pass: &Pass<'_>) -> Result<Collected, String> {
         let mut out = Collected::default();
-        let scope = Scope { now: pass.now, window: pass.window, all: pass.all };
+        let mut place = Place { home: &self.home, identities: &mut self.identities };
         for kept in &mut self.stores {
-            let path = kept.path().to_path_buf();
-            let mut trouble = Trouble::new(STORE);
-            let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { continue };
-            pass.watch.add(dir);
-            let moved = sqlite::stamps(&path);
-            if moved.file.is_none() {
-                *kept = Kept::new(path.clone());
-                if files::look(&path).is_ok() {
-                    trouble.met(&path, Code::StoreUnreadable, "OperationalError: not a regular file");
-                    trouble.into(&mut out);
-                }
-                continue;
+            if let Some(dir) = kept.path().parent() {
+                pass.watch.add(dir);
             }
-            let again = kept.value(pass.now, pass.window).is_some_and(|r| !r.suffices(scope, pass.sweep));
-            let look = Look::new(pass.now, moved, sql::named(pass, dir, name), again);
-            kept.refresh(&look, |db, before| read::read(db, before.filter(|_| !pass.sweep), scope));
-            let stale = kept.trouble().map(StoreError::code);
-            if let Some(error) = kept.trouble() {
-                trouble.met(&path, error.code(), &error.to_string());
-            }
-            if let Some(reading) = kept.value(pass.now, pass.window) {
-                let stale = stale.map(|code| (code, STORE));
-                session::rows(reading, stale, pass, &self.home, &mut self.identities, &mut out.rows);
-                if reading.skipped > 0 {
-                    trouble.degrade(Code::RecordSkipped, Some(reading.skipped));
-                }
-            }
-            trouble.into(&mut out);
+            sessions::collect(kept, STORE, read, pass, &mut place, &mut out);
         }
         Ok(out)
     }

@@ -1,7 +1,7 @@
 //! What is taken out of the JSON of a message or a part. Everything else of it, reasoning before all, is skipped unbuilt
 //! (OC-022, OC-023).
 
-use crate::config::MODEL_CAP_CHARS;
+use crate::config::{MODEL_CAP_CHARS, RECORD_TEXT_CAP_CHARS};
 use crate::harness::line::{self, Field};
 use crate::harness::sql::cells::Cell;
 use crate::harness::sql::history::{Note, Role};
@@ -26,7 +26,8 @@ pub fn message(cell: Option<Cell>, id: Option<String>) -> (Role, Note) {
     let text = cell.as_ref().and_then(Cell::text);
     let data: MessageData<'_> = text.as_deref().and_then(|t| line::parse(t.as_bytes())).unwrap_or_default();
     match (line::text(data.role).as_deref(), id) {
-        (Some("user"), Some(id)) => (Role::Prompt, Note::Is(id.into())),
+        // A prompt that nothing names has no parts, and an older prompt does not stand in for it.
+        (Some("user"), id) => (Role::Prompt, id.map_or(Note::None, |id| Note::Is(id.into()))),
         (Some("assistant"), _) => {
             let model = line::text(data.model).and_then(|m| safe_name(&m, MODEL_CAP_CHARS));
             (Role::Other, model.map_or(Note::None, |m| Note::Is(m.into())))
@@ -61,5 +62,5 @@ pub fn typed(cell: &Cell, into: &mut String) {
     if !into.is_empty() {
         into.push(' ');
     }
-    into.push_str(&text);
+    into.extend(text.chars().take(RECORD_TEXT_CAP_CHARS));
 }

@@ -101,6 +101,7 @@ fn is_database(name: &OsStr) -> bool {
 mod tests {
     use super::*;
 
+    /// OC-001, OC-003: databases by their name alone; nothing beside them is looked at.
     #[test]
     fn oc_001_oc_003_names() {
         let is = |name: &str| is_database(OsStr::new(name));

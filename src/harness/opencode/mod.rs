@@ -11,17 +11,16 @@ mod session;
 mod tests;
 
 use super::identity::Identities;
-use super::sql::kept::{Kept, Look};
-use super::sql::{self, Trouble};
+use super::sql::Trouble;
+use super::sql::kept::Kept;
+use super::sql::sessions::{self, Place};
 use super::{Collected, Collector, Pass};
 use crate::model::{Code, Key};
-use crate::surface::sqlite::{self, StoreError};
 use crate::text::safe;
 use folder::{Folder, Found};
-use read::{Reading, Scope};
+use read::{Reading, read};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Name of the store in degrades.
 const STORE: &str = "opencode.data";
@@ -44,39 +43,6 @@ impl OpenCode {
             home,
         }
     }
-
-    /// Looks at one name of a data folder, reads it when that is due, and adds its rows.
-    fn store(&mut self, root: &Path, name: &OsString, pass: &Pass<'_>, out: &mut Collected) {
-        let path = root.join(name);
-        let moved = sqlite::stamps(&path);
-        let label = safe::diagnostic(&name.to_string_lossy());
-        let mut trouble = Trouble::new(&label);
-        if moved.file.is_none() {
-            self.stores.remove(&path);
-            trouble.met(&path, Code::StoreUnreadable, "OperationalError: not a regular file");
-            return trouble.into(out);
-        }
-        let kept = self.stores.entry(path.clone()).or_insert_with(|| Kept::new(path.clone()));
-        let scope = Scope { now: pass.now, window: pass.window, all: pass.all };
-        let again = kept.value(pass.now, pass.window).is_some_and(|r| !r.suffices(scope, pass.sweep));
-        let look = Look::new(pass.now, moved, sql::named(pass, root, name), again);
-        kept.refresh(&look, |db, before| read::read(db, before.filter(|_| !pass.sweep), scope));
-        if let Some(reading) = kept.value_mut().filter(|_| !pass.all) {
-            reading.forget_old(scope);
-        }
-        let stale = kept.trouble().map(StoreError::code);
-        if let Some(error) = kept.trouble() {
-            trouble.met(&path, error.code(), &error.to_string());
-        }
-        if let Some(reading) = kept.value(pass.now, pass.window) {
-            let stale = stale.map(|code| (code, label.as_str()));
-            session::rows(reading, stale, pass, &self.home, &mut self.identities, &mut out.rows);
-            if reading.skipped > 0 {
-                trouble.degrade(Code::RecordSkipped, Some(reading.skipped));
-            }
-        }
-        trouble.into(out);
-    }
 }
 
 impl Collector for OpenCode {
@@ -86,6 +52,11 @@ impl Collector for OpenCode {
 
     fn discovered(&mut self) -> bool {
         self.folders.iter_mut().any(Folder::has_store)
+    }
+
+    fn absence(&mut self, pass: &Pass<'_>) -> Collected {
+        // A look at what stands there opens nothing, and what changes meanwhile stays known.
+        self.collect(pass).unwrap_or_default()
     }
 
     fn collect(&mut self, pass: &Pass<'_>) -> Result<Collected, String> {
@@ -105,7 +76,11 @@ impl Collector for OpenCode {
                 store.degrade(Code::StoreMissing, None);
             }
             for name in folder.names() {
-                self.store(folder.root(), name, pass, &mut out);
+                let path = folder.root().join(name);
+                let label = safe::diagnostic(&name.to_string_lossy());
+                let kept = self.stores.entry(path).or_insert_with_key(|path| Kept::new(path.clone()));
+                let mut place = Place { home: &self.home, identities: &mut self.identities };
+                sessions::collect(kept, &label, read, pass, &mut place, &mut out);
             }
         }
         self.stores.retain(|path, _| folders.iter().any(|f| f.holds(path)));

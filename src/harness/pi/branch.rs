@@ -181,6 +181,7 @@ mod tests {
         branch.entries.iter().map(|entry| entry.id).collect()
     }
 
+    /// PI-015, PI-016: append, cut, new root.
     #[test]
     fn pi_015_016_append_cut_and_new_root() {
         let mut branch = Branch::new();
@@ -200,6 +201,7 @@ mod tests {
         assert_eq!((ids(&branch), branch.told().first_prompt), (vec![30], Some(7)));
     }
 
+    /// FIELD-014: an id may name more than one entry.
     #[test]
     fn field_014_an_id_that_also_names_an_abandoned_entry_is_looked_up_in_the_file() {
         let mut branch = Branch::new();

@@ -3,9 +3,8 @@
 //! Of an entry only the projection of PI-011 is kept. Thinking, tool arguments and costs never become a value here;
 //! a tool's result is looked at for a boot envelope alone, and only where the line holds that envelope's cue.
 
-use crate::config::{
-    FIRST_LINE_JSON_CAP_BYTES, LAST_PROMPT_CAP_CHARS, MODEL_CAP_CHARS, TITLE_CAP_CHARS, TOOL_CAP_CHARS,
-};
+use crate::config::{FIRST_LINE_JSON_CAP_BYTES, LAST_PROMPT_CAP_CHARS, MODEL_CAP_CHARS, TITLE_CAP_CHARS};
+use crate::harness::blocks;
 use crate::harness::boot::{self, Boot};
 use crate::harness::follow::session_id;
 use crate::harness::head::Head;
@@ -24,7 +23,12 @@ use std::sync::Arc;
 pub struct Header {
     pub id: String,
     pub cwd: Option<String>,
+    /// The file is of a newer format than any sample that was seen.
+    pub is_unseen: bool,
 }
+
+/// Newest format of the samples (DECK-020).
+const NEWEST_FORMAT: f64 = 3.0;
 
 /// Judges the first line; `parentSession` names a fork's origin and changes nothing (PI-008).
 pub fn header(line: &[u8]) -> Head<Header> {
@@ -32,7 +36,8 @@ pub fn header(line: &[u8]) -> Head<Header> {
     let Ok(first) = serde_json::from_str::<Line<'_>>(&line) else { return Head::Unfinished };
     let id = first.id.get().and_then(session_id).filter(|_| first.kind.is("session"));
     let cwd = first.cwd.nonempty().filter(|cwd| cwd.len() <= FIRST_LINE_JSON_CAP_BYTES);
-    Head::Parsed(id.map(|id| Header { id: id.to_owned(), cwd: cwd.map(str::to_owned) }))
+    let is_unseen = number(first.version).is_some_and(|version| version > NEWEST_FORMAT);
+    Head::Parsed(id.map(|id| Header { id: id.to_owned(), cwd: cwd.map(str::to_owned), is_unseen }))
 }
 
 /// Whose allowance an entry spends, in the vendors' own words (PI-025).
@@ -95,6 +100,8 @@ struct Line<'a> {
     #[serde(borrow, default)]
     timestamp: Str<'a>,
     #[serde(borrow, default)]
+    version: Field<'a>,
+    #[serde(borrow, default)]
     cwd: Str<'a>,
     #[serde(borrow, default)]
     name: Str<'a>,
@@ -132,10 +139,6 @@ struct Message<'a> {
 
 #[derive(Deserialize)]
 struct Block<'a> {
-    #[serde(borrow, default, rename = "type")]
-    kind: Str<'a>,
-    #[serde(borrow, default)]
-    name: Str<'a>,
     #[serde(borrow, default)]
     text: Field<'a>,
 }
@@ -160,6 +163,12 @@ pub fn parse(line: &[u8], from: u64, hasher: &RandomState) -> Option<Parsed> {
     });
     let name = record.kind.is("session_info").then(|| name(&record.name));
     Some(Parsed { entry, name, boots: boots(&record, &line) })
+}
+
+/// The time of a line's record, seconds since the epoch.
+pub fn stamp(line: &[u8]) -> Option<f64> {
+    let line = json::record(line)?;
+    serde_json::from_str::<Line<'_>>(&line).ok()?.timestamp.stamp()
 }
 
 fn fill(entry: &mut Entry, record: &Line<'_>) {
@@ -188,7 +197,7 @@ fn fill(entry: &mut Entry, record: &Line<'_>) {
             };
             entry.output = tokens(&message.usage);
             entry.authority = authority(&message.provider, &message.model);
-            entry.tool = last_tool(message.content);
+            entry.tool = blocks::last_tool(message.content, "toolCall");
         }
         _ => {}
     }
@@ -202,18 +211,6 @@ fn authority(provider: &Str<'_>, model: &Str<'_>) -> Option<Arc<Authority>> {
     let name = |text: &Str<'_>| text.get().and_then(|text| safe_name(text, MODEL_CAP_CHARS));
     let (provider, model) = (name(provider), name(model));
     (provider.is_some() || model.is_some()).then(|| Arc::new(Authority { provider, model }))
-}
-
-fn last_tool(content: Field<'_>) -> Option<Arc<str>> {
-    let content = content.filter(|raw| memmem::find(raw.get().as_bytes(), b"toolCall").is_some());
-    let mut last = None;
-    each(content, &mut |raw| {
-        let block = object::<Block<'_>>(Some(raw)).filter(|block| block.kind.is("toolCall"));
-        if let Some(name) = block.and_then(|block| safe_name(block.name.get()?, TOOL_CAP_CHARS)) {
-            last = Some(name.into());
-        }
-    });
-    last
 }
 
 fn name(name: &Str<'_>) -> Name {

@@ -14,11 +14,12 @@ mod tests;
 use super::follow::is_jsonl;
 use super::head::{self, Heads};
 use super::identity::Identities;
+use super::late::Late;
 use super::tree::{Take, Tree};
-use super::{Collected, Collector, Pass, place, probe};
+use super::{Collected, Collector, Pass, degrades, place, probe};
 use crate::config::WORKING_THRESHOLD_SEC;
 use crate::model::time::{age, fresh, newest_plausible};
-use crate::model::{Code, Degrade, Key, Observed, Spacedock, State};
+use crate::model::{Key, Observed, Spacedock, State};
 use crate::surface::read::{self, Stamp};
 use entry::{Class, Header};
 use session::Session;
@@ -56,6 +57,7 @@ pub struct Pi {
     tree: Tree,
     sessions: HashMap<PathBuf, Session>,
     heads: Heads<Header>,
+    late: Late,
     /// A file known to be a session.
     witness: Option<PathBuf>,
     identify: Identify,
@@ -74,6 +76,7 @@ impl Pi {
             tree: Tree::new(root, judge),
             sessions: HashMap::new(),
             heads: Heads::new(|path| head::read(path, entry::header)),
+            late: Late::new(entry::stamp),
             witness: None,
             identify: Identify { home, ids: Identities::default() },
         }
@@ -81,7 +84,7 @@ impl Pi {
 
     /// The row of one file, `None` when it is not asked for, gone or no session.
     fn row(&mut self, path: &Path, stamp: Stamp, pass: &Pass<'_>) -> Option<Observed> {
-        if is_read(stamp, pass) {
+        if self.is_read(path, stamp, pass) {
             if !self.sessions.contains_key(path) {
                 self.sessions.insert(path.to_path_buf(), Session::new(path.to_path_buf()));
             }
@@ -108,7 +111,8 @@ impl Pi {
     }
 }
 
-/// Whether a file is read for its records: it was written inside the display window, or its time says nothing.
+/// Whether a file's time alone says that its records are read: it was written inside the display window, or its time
+/// says nothing.
 fn is_read(stamp: Stamp, pass: &Pass<'_>) -> bool {
     pass.in_window(stamp.mtime()) || age(stamp.mtime(), pass.now).is_none()
 }
@@ -193,10 +197,11 @@ impl Collector for Pi {
     fn collect(&mut self, pass: &Pass<'_>) -> Result<Collected, String> {
         let mut out = Collected::default();
         let moved = self.tree.refresh(pass);
+        self.late.refresh(self.tree.files(), pass);
         let files: Vec<(PathBuf, Stamp)> = self
             .tree
             .files()
-            .filter(|(_, _, file)| pass.all || is_read(file.stamp, pass))
+            .filter(|(dir, name, file)| pass.all || is_read(file.stamp, pass) || self.late.counts_in(dir, name, pass))
             .map(|(dir, name, file)| (dir.join(name), file.stamp))
             .collect();
         // One row a session; the file written last wins (PI-009).
@@ -218,7 +223,7 @@ impl Collector for Pi {
                 }
             }
         }
-        let live = files.iter().filter(|(_, stamp)| is_read(*stamp, pass));
+        let live = files.iter().filter(|(path, stamp)| self.is_read(path, *stamp, pass));
         let live: HashSet<&Path> = live.map(|(path, _)| path.as_path()).collect();
         self.sessions.retain(|path, _| live.contains(path.as_path()));
         if moved {
@@ -230,6 +235,11 @@ impl Collector for Pi {
 }
 
 impl Pi {
+    /// Whether a file is read for its records.
+    fn is_read(&self, path: &Path, stamp: Stamp, pass: &Pass<'_>) -> bool {
+        is_read(stamp, pass) || self.late.counts(path, pass)
+    }
+
     /// Names what could not be read.
     fn report(&self, out: &mut Collected) {
         for (path, session) in &self.sessions {
@@ -237,11 +247,7 @@ impl Pi {
                 out.store_errors.push((path.to_string_lossy().into_owned(), why.to_owned()));
             }
         }
-        for (path, why) in self.tree.unreadable() {
-            out.store_errors.push((path.to_string_lossy().into_owned(), format!("IoError: {why}")));
-        }
-        if self.tree.unreadable().next().is_some() {
-            out.degrades.push(Degrade { code: Code::StoreUnreadable, source: STORE.into(), count: None });
-        }
+        degrades::of_trees([&self.tree], STORE, out);
+        degrades::lift(out, STORE);
     }
 }

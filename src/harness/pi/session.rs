@@ -208,6 +208,9 @@ impl Session {
         if self.reading.skipped > 0 {
             tell(Code::RecordSkipped, Some(self.reading.skipped));
         }
+        if self.head().is_some_and(|head| head.is_unseen) {
+            tell(Code::VersionUnseen, None);
+        }
         if self.reading.branch.partial {
             row.source_gaps.push("message history");
         }

@@ -144,6 +144,7 @@ mod tests {
         Note::Is(text.into())
     }
 
+    /// OC-018, GOOSE-013: turns, prompts and answers.
     #[test]
     fn oc_018_goose_013_turns_prompts_and_answers() {
         let history = History::new(
@@ -171,6 +172,7 @@ mod tests {
         assert_eq!(history.extended(Cursor { count: 2, last: 9, sum: 1.0 }, 1.0, Vec::new()), None, "one is missing");
     }
 
+    /// OC-018, GOOSE-012: the newest 400.
     #[test]
     fn goose_012_no_more_than_the_newest_400_count() {
         let mut messages = vec![message(1.0, Role::Prompt, is("old"))];

@@ -94,6 +94,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
+    /// OC-042: a cut cell is read as far as it goes.
     #[test]
     fn oc_042_a_cut_cell_is_read_as_far_as_it_goes() {
         for (head, want) in [

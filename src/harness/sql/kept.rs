@@ -79,17 +79,15 @@ impl<T> Kept<T> {
         }
     }
 
-    /// Reads the store when that is due. `read` gets what was read before; whatever it answers, a handle lives no longer
-    /// than this call. Returns whether the store was tried.
-    pub fn refresh(&mut self, look: &Look, read: impl FnOnce(&Database, Option<&T>) -> Result<T, StoreError>) -> bool {
+    /// Reads the store when that is due. `read` gets what was read before; whatever it answers, a handle lives no
+    /// longer than this call. Returns whether the store was tried.
+    pub fn refresh(&mut self, look: &Look, read: impl Fn(&Database, Option<&T>) -> Result<T, StoreError>) -> bool {
         if !self.is_due(look) {
             return false;
         }
         let before = self.reading.as_ref().map(|r| &r.value);
-        let outcome = Database::open_within(&self.path, look.patience).and_then(|db| {
-            let value = db.snapshot(|db| read(db, before))?;
-            Ok(Reading { value, moved: db.moved(), at: look.now })
-        });
+        let outcome = super::snapshot(&self.path, look.patience, |db| read(db, before));
+        let outcome = outcome.map(|(value, moved)| Reading { value, moved, at: look.now });
         match outcome {
             Ok(reading) => {
                 self.reading = Some(reading);
@@ -143,6 +141,7 @@ mod tests {
         Kept { path: PathBuf::new(), reading: None, trouble: Some(trouble) }
     }
 
+    /// FIELD-046: a failing store backs off.
     #[test]
     fn trust_037_field_046_a_failing_store_is_tried_with_a_growing_pause() {
         let due = |error: StoreError, failures, now, n, named| {
@@ -169,6 +168,7 @@ mod tests {
         assert_eq!(kept.trouble(), Some(&StoreError::Missing));
     }
 
+    /// OC-028: one display window.
     #[test]
     fn oc_028_a_reading_outlives_a_lock_for_one_window() {
         let reading = || Some(Reading { value: 7, moved: moved(1), at: 100.0 });

@@ -13,7 +13,8 @@ pub enum Above<'a> {
     Gone,
 }
 
-/// The row above the session `id`, if every session between them is there; `None` also for a circle (OC-013, GOOSE-009).
+/// The row above the session `id`, if every session between them is there; `None` also for a circle (OC-013,
+/// GOOSE-009).
 pub fn row_above<'a>(id: &'a str, above: impl Fn(&str) -> Above<'a>) -> Option<&'a str> {
     let mut id = id;
     for _ in 0..LEVELS {
@@ -30,6 +31,7 @@ pub fn row_above<'a>(id: &'a str, above: impl Fn(&str) -> Above<'a>) -> Option<&
 mod tests {
     use super::*;
 
+    /// OC-013, GOOSE-009: children of children count for the row.
     #[test]
     fn oc_013_goose_009_children_of_children_count_for_the_row() {
         let above = |id: &str| match id {

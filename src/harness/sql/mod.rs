@@ -10,14 +10,20 @@ pub mod json;
 pub mod kept;
 pub mod lineage;
 pub mod rows;
+pub mod sessions;
 #[cfg(test)]
 pub mod support;
+pub mod walk;
+#[cfg(test)]
+pub mod writer;
 
 use super::{Collected, Pass};
 use crate::model::{Code, Degrade};
+use crate::surface::sqlite::{Database, Moved, StoreError};
 use crate::text::safe::diagnostic;
 use std::ffi::OsStr;
 use std::path::Path;
+use std::time::Duration;
 
 /// Whether the kernel named a database, or its log, as changed since the last pass.
 pub fn named(pass: &Pass<'_>, dir: &Path, name: &OsStr) -> bool {
@@ -28,6 +34,30 @@ pub fn named(pass: &Pass<'_>, dir: &Path, name: &OsStr) -> bool {
     // A directory without names changed in some way that was not told.
     let told = pass.dirty.dirs.get(dir).is_some_and(|names| names.is_empty() || names.iter().any(|n| ours(n)));
     pass.dirty.everything || told
+}
+
+/// Tries at a database that is changed under a reader which cannot follow changes.
+const TRIES: usize = 4;
+
+/// Opens a database, waiting at most `patience` for a lock, and reads it in one snapshot; its stamps are those before
+/// the read. A store that its owner just begins to write is met as unchanging and moves: it is opened anew at once,
+/// so that nothing is said to be missing that is there.
+pub fn snapshot<T>(
+    path: &Path,
+    patience: Duration,
+    mut read: impl FnMut(&Database) -> Result<T, StoreError>,
+) -> Result<(T, Moved), StoreError> {
+    let mut once = || {
+        let db = Database::open_within(path, patience)?;
+        Ok((db.snapshot(&mut read)?, db.moved()))
+    };
+    for _ in 1..TRIES {
+        match once() {
+            Err(StoreError::Changed) => {}
+            done => return done,
+        }
+    }
+    once()
 }
 
 /// Ids as the one bound parameter of a statement that takes many (`json_each`).
@@ -52,6 +82,12 @@ impl<'a> Trouble<'a> {
     pub fn met(&mut self, path: &Path, code: Code, why: &str) {
         self.out.store_errors.push((path.display().to_string(), diagnostic(why)));
         self.degrade(code, None);
+    }
+
+    /// Notes that `count` records of `path` were passed over, and why.
+    pub fn counted(&mut self, path: &Path, count: u64, why: &str) {
+        self.out.store_errors.push((path.display().to_string(), diagnostic(why)));
+        self.degrade(Code::RecordSkipped, Some(count));
     }
 
     /// Notes a degrade alone.

@@ -71,7 +71,15 @@ pub fn gap(row: &mut Observed, gap: &'static str) {
 /// Says on a row that its store could not be read this time and that an older reading stands.
 pub fn stale(row: &mut Observed, code: Code, source: &str) {
     gap(row, GAP_METADATA);
-    row.degrades.push(Degrade { code, source: source.into(), count: None });
+    degrade(row, code, source);
+}
+
+/// Names on a row, once, what its source met.
+pub fn degrade(row: &mut Observed, code: Code, source: &str) {
+    let degrade = Degrade { code, source: source.into(), count: None };
+    if !row.degrades.contains(&degrade) {
+        row.degrades.push(degrade);
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,20 @@ use crate::surface::watch::{Dirty, Watch};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
+/// The clock of this machine, for stores that another process writes.
+pub fn now() -> f64 {
+    crate::model::time::system_clock()()
+}
+
+/// The rows as the board publishes them.
+pub fn board(found: Collected, now: f64) -> Vec<serde_json::Value> {
+    let source = crate::board::Source { rows: found.rows, ..crate::board::Source::default() };
+    let variant = crate::board::Variant { now, window_hours: WINDOW / 3600.0, all: false };
+    let body = crate::board::assemble(source, variant, &[], &[], &|_| ()).body().expect("a board");
+    let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+    body["sessions"].as_array().expect("rows").clone()
+}
+
 /// Runs something with a pass that nothing announced.
 pub fn pass_at<T>(now: f64, all: bool, run: impl FnOnce(&Pass<'_>) -> T) -> T {
     let (watch, dirty) = (Watch::off(), Dirty::default());

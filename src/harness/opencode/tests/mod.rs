@@ -2,6 +2,7 @@
 
 mod rows;
 mod stores;
+mod written;
 
 use super::*;
 use crate::harness::sql::support::{codes, collect, owner, published, row, sids};

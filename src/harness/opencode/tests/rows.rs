@@ -2,6 +2,7 @@
 
 use super::*;
 
+/// OC-012, OC-013, OC-014, OC-016, OC-017, OC-018, OC-019, OC-020: a complete row.
 #[test]
 fn oc_012_to_020_the_fixture_gives_a_complete_row() {
     let mut home = Home::new("complete");
@@ -24,6 +25,7 @@ fn oc_012_to_020_the_fixture_gives_a_complete_row() {
     drop(live);
 }
 
+/// OC-022, OC-023: reasoning, tools and attachments reach no row.
 #[test]
 fn oc_022_trust_028_reasoning_tool_calls_and_attachments_appear_nowhere() {
     let mut home = Home::new("reasoning");
@@ -36,6 +38,7 @@ fn oc_022_trust_028_reasoning_tool_calls_and_attachments_appear_nowhere() {
     }
 }
 
+/// OC-011, OC-029: archived sessions, children and whole families.
 #[test]
 fn oc_011_oc_029_archived_sessions_are_gone_with_their_children() {
     let mut home = Home::new("archived");
@@ -56,6 +59,7 @@ fn oc_011_oc_029_archived_sessions_are_gone_with_their_children() {
     }
 }
 
+/// OC-013, OC-014, OC-034: children by freshness, each with its own name and model.
 #[test]
 fn oc_013_oc_034_children_make_their_parent_work_through_any_generation() {
     let mut home = Home::new("children");
@@ -81,6 +85,7 @@ fn oc_013_oc_034_children_make_their_parent_work_through_any_generation() {
     assert_eq!(home.pass(NOW + 100.0, true).rows.len(), 1);
 }
 
+/// OC-007, OC-010, OC-030: no limit hides a session, and no fan of children either.
 #[test]
 fn oc_007_oc_010_oc_030_show_all_lists_everything_and_children_push_nobody_out() {
     let mut home = Home::new("many");
@@ -93,6 +98,7 @@ fn oc_007_oc_010_oc_030_show_all_lists_everything_and_children_push_nobody_out()
     assert_eq!(home.pass(NOW, true).rows.len(), 252);
 }
 
+/// OC-014, OC-033: times are numbers, in either unit.
 #[test]
 fn oc_014_oc_033_only_numbers_are_times() {
     let mut home = Home::new("times");
@@ -121,6 +127,7 @@ fn oc_014_oc_033_only_numbers_are_times() {
     assert_eq!(row(&home.pass(later, false), "ses_3").state, State::Working);
 }
 
+/// OC-015: idle past the working window.
 #[test]
 fn oc_015_a_quiet_session_waits_for_its_message() {
     let mut home = Home::new("quiet");
@@ -133,6 +140,7 @@ fn oc_015_a_quiet_session_waits_for_its_message() {
     assert_eq!(row.evidence.working_detail.as_deref(), Some("generating…"));
 }
 
+/// OC-017, OC-038: every shape of a model.
 #[test]
 fn oc_017_oc_038_models_in_their_many_shapes() {
     let mut home = Home::new("models");
@@ -162,6 +170,7 @@ fn oc_017_oc_038_models_in_their_many_shapes() {
     assert_eq!(of(11).map(str::len), Some(40));
 }
 
+/// OC-018, OC-035: roles make turns; a message without one is a gap.
 #[test]
 fn oc_018_oc_035_turns_and_messages_that_do_not_say_whose_they_are() {
     let mut home = Home::new("turns");
@@ -191,6 +200,7 @@ fn oc_018_oc_035_turns_and_messages_that_do_not_say_whose_they_are() {
     assert!(three.source_gaps.is_empty());
 }
 
+/// OC-019, OC-036, OC-037: what was typed, of the newest prompt alone.
 #[test]
 fn oc_019_oc_036_oc_037_prompts() {
     let mut home = Home::new("prompts");
@@ -221,6 +231,7 @@ fn oc_019_oc_036_oc_037_prompts() {
     assert_eq!(row(&found, "ses_3").last_prompt, "two lines  and sk-ant-…REDACTED");
 }
 
+/// OC-042: five megabytes cost no more than their beginning.
 #[test]
 fn oc_042_a_prompt_of_five_megabytes_is_read_by_its_beginning() {
     let mut home = Home::new("huge");
@@ -237,8 +248,14 @@ fn oc_042_a_prompt_of_five_megabytes_is_read_by_its_beginning() {
     let row = row(&found, "ses_1");
     assert_eq!(row.last_prompt, "é".repeat(140));
     assert!(row.source_gaps.is_empty() && row.turn.is_some());
+    // Of each part two thousand characters are considered, blanks or not.
+    let blanks = format!(r#"{{"type":"text","text":"{} too late"}}"#, " ".repeat(2000));
+    live.execute("UPDATE part SET data = ?1", [blanks]).unwrap();
+    live.execute_batch(&part("q", "m1", r#"{"type":"text","text":"in time"}"#)).unwrap();
+    assert_eq!(home.now().rows[0].last_prompt, "in time");
 }
 
+/// OC-016, OC-043: redacted, then cut.
 #[test]
 fn oc_043_titles_are_redacted_before_they_are_cut() {
     let mut home = Home::new("title");

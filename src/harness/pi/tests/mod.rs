@@ -1,9 +1,11 @@
 //! What the reader tells of a store, requirement by requirement; `tree` holds it against a plain model.
 
+mod places;
 mod tree;
 
 use super::*;
 use crate::harness::testkit::{NOW, Scratch, append, iso, one, pass, text, touch};
+use crate::model::{Code, Degrade};
 use serde_json::{Value, json};
 
 const FIXTURE: &str = "2026-09-20T09-50-00-000Z_0b7f3e52-5d5f-4a63-9d0e-6f1f5a0c9b11.jsonl";
@@ -63,6 +65,8 @@ fn shown(row: &Observed) -> (State, &str) {
     (row.state, row.state_detail.as_deref().unwrap())
 }
 
+/// PI-004, PI-006, PI-007, PI-010, PI-011, PI-013, PI-019, PI-020, PI-021, PI-022, PI-023, PI-024, PI-025, PI-052: a
+/// complete row.
 #[test]
 fn pi_004_to_025_a_session_of_format_v3() {
     let s = Scratch::new("pi-fixture");
@@ -85,6 +89,7 @@ fn pi_004_to_025_a_session_of_format_v3() {
     assert!(!text(&row).contains("MARK-") && !text(&row).contains("77.123456"));
 }
 
+/// PI-004, PI-005, PI-007, PI-008, PI-009, PI-048: which files are sessions.
 #[test]
 fn pi_004_005_007_008_009_048_which_files_are_sessions() {
     let s = Scratch::new("pi-files");
@@ -108,6 +113,7 @@ fn pi_004_005_007_008_009_048_which_files_are_sessions() {
     assert!(pass(&mut pi, NOW, false).rows.iter().any(|row| row.sid == "half"));
 }
 
+/// PI-004, PI-006: names that are never looked at.
 #[test]
 fn pi_006_trust_026_names_that_are_never_looked_at() {
     let dir = OsStr::new("--w--");
@@ -122,6 +128,7 @@ fn pi_006_trust_026_names_that_are_never_looked_at() {
     assert_eq!(judge(&[dir, dir], OsStr::new("x.jsonl")), Take::Skip);
 }
 
+/// PI-010, PI-033: a header alone.
 #[test]
 fn pi_010_033_a_header_alone_is_a_row() {
     let row = told("header", "", NOW - 10.0);
@@ -133,6 +140,7 @@ fn pi_010_033_a_header_alone_is_a_row() {
     assert_eq!((row.project.as_str(), shown(&row)), ("pi", (State::Idle, "awaiting your message")));
 }
 
+/// PI-026, PI-027, PI-028, PI-029, PI-030, PI-046, PI-047, PI-050: the leaf decides, then recency.
 #[test]
 fn pi_027_to_030_046_047_050_the_leaf_decides() {
     let prompt = |age: f64| user("a", None, NOW - age, "Go");
@@ -175,6 +183,7 @@ fn pi_027_to_030_046_047_050_the_leaf_decides() {
     }
 }
 
+/// PI-013, PI-036: nothing of a sibling branch counts.
 #[test]
 fn pi_013_036_only_the_active_branch_counts() {
     let lines = [
@@ -199,6 +208,7 @@ fn pi_013_036_only_the_active_branch_counts() {
     assert_eq!(row.evidence.turn_durations.len(), 0);
 }
 
+/// PI-015, PI-016, PI-017, PI-035, PI-038, PI-041: appends, cuts, new roots, shrinking.
 #[test]
 fn pi_015_to_017_035_038_041_appends_extend_cut_and_replace_the_branch() {
     let (s, path) = store("grow", "", NOW);
@@ -247,6 +257,7 @@ fn pi_015_to_017_035_038_041_appends_extend_cut_and_replace_the_branch() {
     assert_eq!(one(&mut pi, NOW).title.as_deref(), Some("Anew"));
 }
 
+/// PI-019, PI-037: the newest name anywhere, until it is cleared.
 #[test]
 fn pi_019_037_a_name_titles_the_row_until_it_is_cleared() {
     let (s, path) = store("name", &user("a", None, NOW - 60.0, "First prompt"), NOW);
@@ -268,6 +279,7 @@ fn pi_019_037_a_name_titles_the_row_until_it_is_cleared() {
     assert_eq!(one(&mut pi, NOW).title.as_deref(), Some("key sk-ant-…REDACTED"));
 }
 
+/// PI-019, PI-051: the first prompt as a title.
 #[test]
 fn pi_019_051_the_first_prompt_is_rendered_as_a_title() {
     let command = "<command-name>/plan</command-name>\n<command-args>the <b>importer</b></command-args>";
@@ -278,6 +290,7 @@ fn pi_019_051_the_first_prompt_is_rendered_as_a_title() {
     assert!(title.starts_with("look at rows.rs and words") && title.ends_with("words…"), "{title}");
 }
 
+/// PI-020: text makes a prompt.
 #[test]
 fn pi_020_what_is_a_prompt() {
     let image =
@@ -292,6 +305,7 @@ fn pi_020_what_is_a_prompt() {
     assert_eq!(row.evidence.turn_start, Some(NOW - 30.0));
 }
 
+/// PI-023: prompts and silences of five minutes.
 #[test]
 fn pi_023_turns_close_at_the_next_prompt_and_at_a_silence() {
     let lines = user("a", None, NOW - 1000.0, "One")
@@ -303,6 +317,7 @@ fn pi_023_turns_close_at_the_next_prompt_and_at_a_silence() {
     assert_eq!((row.evidence.turn_durations, row.evidence.turn_start), (vec![100.0, 50.0], Some(NOW - 50.0)));
 }
 
+/// PI-025, PI-026, PI-043, PI-044: one entry names both.
 #[test]
 fn pi_025_026_043_044_provider_and_model_come_from_one_entry() {
     let base = user("a", None, NOW - 60.0, "Go")
@@ -325,6 +340,7 @@ fn pi_025_026_043_044_provider_and_model_come_from_one_entry() {
     assert_eq!((provider.unwrap().chars().count(), model), (40, None));
 }
 
+/// PI-022, PI-024, PI-042, PI-045: stamps ahead and usage that is no number.
 #[test]
 fn pi_024_042_045_future_stamps_and_odd_usage_count_for_nothing() {
     let usage = |id: &str, parent: &str, at: f64, output: Value| {
@@ -349,6 +365,7 @@ fn pi_024_042_045_future_stamps_and_odd_usage_count_for_nothing() {
     assert_eq!((row.last_activity, row.state), (NOW - 20.0, State::Working));
 }
 
+/// PI-014, PI-039, PI-040: the newest branch that reaches a root.
 #[test]
 fn pi_014_039_040_broken_trees_fall_back_to_a_connected_branch() {
     let whole = user("a", None, NOW - 60.0, "Whole branch") + &answer("b", "a", NOW - 50.0, Some("stop"), None, 0);
@@ -367,6 +384,7 @@ fn pi_014_039_040_broken_trees_fall_back_to_a_connected_branch() {
     assert_eq!((row.title, row.degrades[0].count), (None, Some(3)));
 }
 
+/// FIELD-014: a repeated id is followed once.
 #[test]
 fn field_014_a_repeated_id_is_followed_once() {
     let lines = [
@@ -383,6 +401,7 @@ fn field_014_a_repeated_id_is_followed_once() {
     );
 }
 
+/// PI-032: a boot in command output, and only there.
 #[test]
 fn pi_032_spd_002_010_016_a_boot_in_command_output_makes_a_first_officer() {
     let boot = "{\"command\":\"boot\",\"dispatchable\":[],\"definition_dir\":\"/w/one\"}";
@@ -407,6 +426,7 @@ fn pi_032_spd_002_010_016_a_boot_in_command_output_makes_a_first_officer() {
     assert!(one(&mut pi, NOW).spacedock.is_some());
 }
 
+/// PI-018: a bound on the walk, said and made up for.
 #[test]
 fn pi_018_a_branch_longer_than_is_walked_says_so() {
     let mut bytes = head("x") + &user("e0", None, NOW - 600.0, "First prompt");

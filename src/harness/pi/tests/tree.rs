@@ -5,7 +5,8 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};
 
-/// An entry of the model: its id, its parent, and its prompt, which is unlike any other; an answer of ten tokens has none.
+/// An entry of the model: its id, its parent, and its prompt, which is unlike any other; an answer of ten tokens has
+/// none.
 #[derive(Clone, Debug)]
 struct Node {
     id: u8,
@@ -121,6 +122,7 @@ fn lines(pieces: &[Piece]) -> (Vec<String>, Vec<Node>) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 160, ..ProptestConfig::default() })]
 
+    /// PI-014, FIELD-014: the branch is the model's, for every tree.
     #[test]
     fn pi_014_the_branch_is_the_models(pieces in any_file()) {
         let (lines, nodes) = lines(&pieces);
@@ -140,6 +142,7 @@ proptest! {
         prop_assert_eq!(row.title, title);
     }
 
+    /// PI-015, PI-017: a growing file reads as a cold one at every split.
     #[test]
     fn turn_001_pi_015_growing_reads_as_cold_at_every_split(pieces in any_file(), cuts in prop::collection::vec(0.0..1.0f64, 0..8), by_line in any::<bool>()) {
         let (lines, _) = lines(&pieces);
