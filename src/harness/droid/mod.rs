@@ -194,5 +194,9 @@ impl Droid {
         if self.trees.iter().any(|tree| tree.unreadable().next().is_some()) {
             out.degrades.push(Degrade { code: Code::StoreUnreadable, source: STORE.into(), count: None });
         }
+        let skipped = self.trees.iter().flat_map(Tree::skipped).count() as u64;
+        if skipped > 0 {
+            out.degrades.push(Degrade { code: Code::RecordSkipped, source: STORE.into(), count: Some(skipped) });
+        }
     }
 }
