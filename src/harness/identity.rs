@@ -3,6 +3,7 @@
 
 use crate::model::Observed;
 use crate::surface::read::{self, Kind};
+use crate::text::safe::clean;
 use blake2::digest::consts::{U12, U16};
 use blake2::{Blake2b, Digest};
 use std::collections::HashMap;
@@ -72,7 +73,9 @@ fn measure(cwd: &Path) -> Option<Identity> {
         Some(root) => (read::real(&root).unwrap_or(root), "git", "git common directory"),
         None => (real, "path", "working directory path"),
     };
-    let name = root.file_name().map_or_else(|| root.to_string_lossy(), |n| n.to_string_lossy()).into_owned();
+    let name = root.file_name().map_or_else(|| root.to_string_lossy(), |n| n.to_string_lossy());
+    // A folder may be named by anybody.
+    let name = clean(&name).into_owned();
     Some(Identity { key: format!("{kind}:{}", digest(&root)), name, source })
 }
 
@@ -140,6 +143,7 @@ mod tests {
     use super::*;
     use crate::model::Key;
 
+    /// ROW-009, ROW-010.
     #[test]
     fn row_009_010_a_linked_worktree_shares_its_main_checkouts_project() {
         let base = std::env::temp_dir().join(format!("cargento-identity-{}", std::process::id()));
@@ -163,6 +167,8 @@ mod tests {
         assert!(a.key.starts_with("git:") && a.key.len() == 28);
         let p = ids.of(&base.join("plain"), 0.0).unwrap();
         assert!(p.key.starts_with("path:"));
+        std::fs::create_dir(base.join("odd\u{202e}\nname")).unwrap();
+        assert_eq!(ids.of(&base.join("odd\u{202e}\nname"), 0.0).unwrap().name, "odd name");
         assert_eq!(ids.of(Path::new("relative"), 0.0), None);
         assert_eq!(ids.of(&base.join("gone"), 0.0), None);
         let mut row = Observed::new(Key::Codex, "s");
@@ -172,6 +178,7 @@ mod tests {
         std::fs::remove_dir_all(base).unwrap();
     }
 
+    /// ROW-009.
     #[test]
     fn row_009_blake2b_digests() {
         // Computed with an independent implementation.
