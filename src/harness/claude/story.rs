@@ -215,6 +215,10 @@ pub fn readable<'l>(bytes: &'l [u8], skipped: &mut u64) -> Option<std::borrow::C
     }
     let h = &*HINTS;
     let matters = [&h.stamp, &h.user, &h.assistant, &h.title, &h.prompt].iter().any(|f| f.find(bytes).is_some());
+    if text.is_some() && !matters && !bytes.trim_ascii_end().ends_with(b"}") {
+        // What does not matter is not parsed, but a torn record is told by its end.
+        *skipped += 1;
+    }
     text.filter(|_| matters)
 }
 
