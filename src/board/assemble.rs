@@ -304,6 +304,39 @@ mod tests {
         assemble(Source { harnesses, rows, ..Source::default() }, variant, &[], &[], &|_| {})
     }
 
+    /// PAYLOAD-007, PAYLOAD-013: states and rates of active rows, tasks of every row; a rate nobody measured adds nothing.
+    #[test]
+    fn payload_007_sums() {
+        let mut rows = Vec::new();
+        for (sid, state, last, rate, total, done) in [
+            ("a", State::NeedsInput, 900.0, Some(7), 3, 1),
+            ("b", State::Working, 900.0, Some(5), 0, 0),
+            ("c", State::Working, 900.0, None, 0, 0),
+            ("d", State::Idle, 900.0, Some(0), 0, 0),
+            // Outside the window.
+            ("e", State::Working, -90_000.0, Some(1000), 5, 4),
+        ] {
+            let mut row = seen(Key::Claude, sid, "p", last);
+            (row.state, row.rate_per_min) = (state, rate);
+            (row.total, row.done, row.open) = (total, done, total - done);
+            rows.push(row);
+        }
+        let sum = run(rows).top.summary;
+        let want = Summary {
+            needs_input: 1,
+            working: 2,
+            active_sessions: 4,
+            rate_per_min: 12,
+            open_tasks: 3,
+            total_tasks: 8,
+            total_done: 5,
+            progress_pct: 62,
+        };
+        assert_eq!(sum, want);
+        assert_eq!(run(Vec::new()).top.summary, Summary::default());
+    }
+
+    /// ROW-002, ROW-003.
     #[test]
     fn row_003_display_ids_widen_only_where_they_collide() {
         let board = run(vec![
@@ -318,6 +351,7 @@ mod tests {
         assert_eq!(shown["short"], "short");
     }
 
+    /// ROW-004.
     #[test]
     fn row_004_one_row_an_id_the_most_active_one() {
         let board = run(vec![
@@ -330,6 +364,7 @@ mod tests {
         assert_eq!(got, [(Key::Claude, "first"), (Key::Codex, "newer")]);
     }
 
+    /// PAYLOAD-008.
     #[test]
     fn payload_008_waits_first_the_longest_ahead_then_by_id() {
         let mut rows = Vec::new();
@@ -350,6 +385,7 @@ mod tests {
         assert_eq!((board.top.summary.needs_input, board.top.summary.working), (2, 2));
     }
 
+    /// ROW-062, ROW-080.
     #[test]
     fn row_062_row_080_unmeasured_rates_are_null_and_scan_only_is_said() {
         let board = run(vec![seen(Key::Droid, "d", "p", 1.0), seen(Key::Claude, "c", "p", 1.0)]);
@@ -358,6 +394,7 @@ mod tests {
         assert_eq!((of(Key::Claude).seen.rate_per_min, of(Key::Claude).acquisition), (Some(0), None));
     }
 
+    /// ROW-020.
     #[test]
     fn row_020_every_row_carries_every_key() {
         let board = run(vec![seen(Key::Goose, "g", "p", 1.0)]);
@@ -408,6 +445,7 @@ mod tests {
         }
     }
 
+    /// TRUST-060.
     #[test]
     fn trust_060_a_lane_that_panics_costs_its_own_part_only() {
         let faults = std::cell::RefCell::new(Vec::new());

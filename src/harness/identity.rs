@@ -140,6 +140,7 @@ mod tests {
     use super::*;
     use crate::model::Key;
 
+    /// ROW-009, ROW-010.
     #[test]
     fn row_009_010_a_linked_worktree_shares_its_main_checkouts_project() {
         let base = std::env::temp_dir().join(format!("cargento-identity-{}", std::process::id()));
@@ -172,6 +173,7 @@ mod tests {
         std::fs::remove_dir_all(base).unwrap();
     }
 
+    /// ROW-009.
     #[test]
     fn row_009_blake2b_digests() {
         // Computed with an independent implementation.

@@ -91,6 +91,7 @@ mod tests {
         n: Field<'a>,
     }
 
+    /// CLAUDE-010.
     #[test]
     fn claude_010_a_wrong_type_is_an_absent_field() {
         let r: Record = parse(br#"{"type":7,"n":"x","other":[[[]]]}"#).unwrap();

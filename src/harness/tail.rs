@@ -324,6 +324,7 @@ mod tests {
         kept.lines.iter().map(|(_, l)| l.as_str()).collect()
     }
 
+    /// TURN-001.
     #[test]
     fn turn_001_only_complete_lines_each_once() {
         let path = file("grow", b"a\r\nb\nc");
@@ -340,6 +341,7 @@ mod tests {
         std::fs::remove_file(path).unwrap();
     }
 
+    /// FIELD-048.
     #[test]
     fn field_048_the_first_line_is_dropped_only_when_cut() {
         for (cold, want) in [(100, vec!["aa", "bb", "cc"]), (6, vec!["bb", "cc"]), (5, vec!["cc"]), (3, vec!["cc"])] {
@@ -351,6 +353,7 @@ mod tests {
         }
     }
 
+    /// FIELD-044.
     #[test]
     fn field_044_an_over_long_line_is_passed_over_in_pieces() {
         let mut bytes = b"a\n".to_vec();
@@ -365,6 +368,7 @@ mod tests {
         std::fs::remove_file(path).unwrap();
     }
 
+    /// PI-017.
     #[test]
     fn pi_017_a_file_taken_up_at_its_end_goes_on_with_its_unfinished_line() {
         for (bytes, more, want) in [
@@ -391,6 +395,7 @@ mod tests {
         std::fs::remove_file(path).unwrap();
     }
 
+    /// CLAUDE-012.
     #[test]
     fn claude_012_backward_lines_span_chunks() {
         let text: Vec<String> = (0..50).map(|i| format!("{i}:{}", "y".repeat(i * 7 % 23))).collect();
@@ -411,6 +416,7 @@ mod tests {
         std::fs::remove_file(path).unwrap();
     }
 
+    /// FIELD-044.
     #[test]
     fn field_044_a_backward_walk_holds_no_over_long_line() {
         let mut bytes = b"a\n".to_vec();

@@ -372,6 +372,7 @@ mod tests {
         tree.files().map(name).collect()
     }
 
+    /// TRUST-026.
     #[test]
     fn trust_026_of_a_directory_that_is_not_listed_only_the_named_files_are_looked_at() {
         let home = Scratch::new("tree-only");

@@ -73,6 +73,7 @@ mod tests {
     use crate::model::Key;
     use serde_json::json;
 
+    /// ROW-040, ROW-041, ROW-042, ROW-043, TURN-030.
     #[test]
     fn row_040_to_043_turn_030_tasks() {
         let now = 10_000.0;

@@ -141,6 +141,7 @@ pub fn duration(seconds: Option<f64>) -> String {
 mod tests {
     use super::*;
 
+    /// ROW-056.
     #[test]
     fn row_056_iso_stamps() {
         for (text, want) in [
@@ -159,6 +160,7 @@ mod tests {
         }
     }
 
+    /// ROW-050, ROW-051, ROW-052.
     #[test]
     fn row_050_to_052_skew_is_not_believed() {
         assert_eq!(age(1000.0, 900.0), Some(0.0));
@@ -169,6 +171,7 @@ mod tests {
         assert_eq!(newest_plausible([], 100.0), 0.0);
     }
 
+    /// ROW-044.
     #[test]
     fn row_044_durations() {
         for (s, want) in [(59.9, "59s"), (60.0, "1m"), (3600.0, "1h 0m"), (90061.0, "1d 1h")] {

@@ -318,6 +318,7 @@ mod tests {
         turns
     }
 
+    /// TURN-041, TURN-042, TURN-045.
     #[test]
     fn turn_045_loop_cases() {
         for (story, want) in [
@@ -340,6 +341,7 @@ mod tests {
         assert_eq!(tail.tool.as_deref(), Some("Bash"));
     }
 
+    /// TURN-040.
     #[test]
     fn turn_040_a_request_joined_midway_claims_no_totals() {
         let mut turns = Turns::new(false);
@@ -351,6 +353,7 @@ mod tests {
         assert_eq!((turns.session_tokens(), turns.turn_tokens(), turns.started_at()), (None, None, None));
     }
 
+    /// TURN-004, TURN-005.
     #[test]
     fn turn_004_005_gaps_reset_the_clock_but_not_the_request() {
         let mut turns = Turns::new(true);
@@ -371,6 +374,7 @@ mod tests {
         assert_eq!(turns.durations().collect::<Vec<_>>(), [400.0, 10.0]);
     }
 
+    /// TURN-020.
     #[test]
     fn turn_020_estimate() {
         let past = [60.0, 120.0, 300.0, 600.0];
@@ -384,6 +388,7 @@ mod tests {
         assert_eq!(estimate(State::Working, Some(9000.0), &past, 1100.0), None);
     }
 
+    /// CLAUDE-119, FIELD-025, FIELD-026.
     #[test]
     fn claude_119_field_025_026_one_response_counts_once_and_whole() {
         let mut turns = Turns::new(true);
@@ -394,6 +399,28 @@ mod tests {
         assert_eq!(turns.session_tokens(), Some(520));
     }
 
+    /// TURN-043: the name comes from the newest batch of calls, at the moment the peak rose.
+    #[test]
+    fn turn_043_whose_call_failed() {
+        let mut turns = Turns::new(true);
+        let mut at = 0.0;
+        let mut feed = |issued: &[(&str, &str)], outcomes: &[(&str, bool)]| {
+            at += 1.0;
+            turns.record(&Record { at: Some(at), issued, outcomes, ..Record::default() });
+            turns.looping().map(|l| (l.errors, l.tool))
+        };
+        assert_eq!(feed(&[("a", "Read"), ("b", "Bash")], &[]), None);
+        assert_eq!(feed(&[], &[("a", true), ("b", true), ("a", true)]), Some((3, Some("Read".into()))));
+        assert_eq!(
+            feed(&[("c", "Edit")], &[("b", true)]),
+            Some((4, Some("Bash".into()))),
+            "issued with it, not yet known"
+        );
+        assert_eq!(feed(&[], &[("a", true)]), Some((5, None)), "its batch was replaced");
+        assert_eq!(feed(&[], &[("c", false), ("c", true)]), Some((5, None)), "a success resets the run, not the peak");
+    }
+
+    /// TURN-007.
     #[test]
     fn turn_007_database_messages() {
         let (start, past) = from_messages([(10.0, true), (40.0, false), (50.0, true), (55.0, false)]);
@@ -401,6 +428,7 @@ mod tests {
         assert_eq!(from_messages([]), (None, vec![]));
     }
 
+    /// TURN-031.
     #[test]
     fn turn_031_rate() {
         assert_eq!(rate_per_min([(0.0, 999), (500.0, 25), (700.0, 20)], 1000.0), 4);

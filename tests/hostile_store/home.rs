@@ -194,7 +194,8 @@ impl Board {
         stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
         let kind = if body.is_empty() { "" } else { "Content-Type: application/json\r\n" };
         let (port, length) = (self.port, body.len());
-        write!(stream, "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{kind}Content-Length: {length}\r\n\r\n").ok()?;
+        write!(stream, "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{kind}Content-Length: {length}\r\n\r\n")
+            .ok()?;
         stream.write_all(body).ok()?;
         let mut reply = Vec::new();
         if path == "/api/stream" {
@@ -227,7 +228,7 @@ impl Board {
     /// The answer of `probe` as soon as there is one.
     #[track_caller]
     pub fn until<T>(&self, what: &str, probe: impl Fn(&Board) -> Option<T>) -> T {
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_mins(1);
         loop {
             if let Some(found) = probe(self) {
                 return found;

@@ -28,15 +28,18 @@ fn plant(home: &Home, key: &'static str, before: &[u8], after: &[u8], gap: Optio
 
 /// Fields of every wrong type, none of which makes a line unreadable.
 fn confused(home: &Home) -> Vec<u8> {
-    let wrong = [json!(null), json!(true), json!(-1), json!(1e308), json!("x"), json!([]), json!([{}]), json!({"a": [1]})];
+    let wrong =
+        [json!(null), json!(true), json!(-1), json!(1e308), json!("x"), json!([]), json!([{}]), json!({"a": [1]})];
     let mut records = Vec::new();
     for w in &wrong {
         records.push(json!({"type": w, "timestamp": w, "message": w, "uuid": w}));
         records.push(json!({"type": "user", "timestamp": home.iso(250.0), "isMeta": true, "cwd": w, "teamName": w,
                             "agentName": w, "agentSetting": w, "message": {"content": w}}));
-        records.push(json!({"type": "assistant", "timestamp": w, "message": {"id": w, "model": w, "usage": w, "content": [
+        records.push(
+            json!({"type": "assistant", "timestamp": w, "message": {"id": w, "model": w, "usage": w, "content": [
             w, {"type": w}, {"type": "text", "text": w}, {"type": "tool_use", "id": w, "name": w, "input": w},
-            {"type": "tool_use", "id": "q", "name": "AskUserQuestion", "input": w}]}}));
+            {"type": "tool_use", "id": "q", "name": "AskUserQuestion", "input": w}]}}),
+        );
         records.push(json!({"type": "user", "isMeta": true, "message": {"content": [
             {"type": "tool_result", "tool_use_id": "q", "is_error": w}, {"type": "tool_result", "tool_use_id": w}]}}));
         records.push(json!({"type": "assistant", "message": {"usage": {"output_tokens": w}, "content": w}}));
@@ -66,10 +69,34 @@ fn plants(home: &Home) -> Vec<Plant> {
         plant(home, "aaaa0001", b"", b"", None),
         plant(home, "aaaa0002", b"", br#"{"type":"assistant","timestamp":"2026-05-0"#, None),
         plant(home, "aaaa0003", b"\0\0\0\n{\"type\":\"ai-title\",\"aiTitle\":\"N\0L\"}\n", b"\0\n", skipped(3)),
-        plant(home, "aaaa0004", b"\xff\xfe\n\xc3\x28\n", b"{\"type\":\"system\",\"timestamp\":\"\xf0\x9f\"}\n", skipped(2)),
-        plant(home, "aaaa0005", b"not json\n[1,2]\n\"text\"\n17\nnull\n{\n{\"type\":\"user\"\n\n \t\n", b"", skipped(7)),
-        plant(home, "aaaa0006", format!("{{\"type\":\"user\",\"a\":{}\n", "[".repeat(200_000)).as_bytes(), b"", skipped(1)),
-        plant(home, "aaaa0007", format!("{{\"type\":\"user\",\"message\":{}1{}\n", "{\"a\":".repeat(50_000), "}".repeat(50_001)).as_bytes(), b"", skipped(1)),
+        plant(
+            home,
+            "aaaa0004",
+            b"\xff\xfe\n\xc3\x28\n",
+            b"{\"type\":\"system\",\"timestamp\":\"\xf0\x9f\"}\n",
+            skipped(2),
+        ),
+        plant(
+            home,
+            "aaaa0005",
+            b"not json\n[1,2]\n\"text\"\n17\nnull\n{\n{\"type\":\"user\"\n\n \t\n",
+            b"",
+            skipped(7),
+        ),
+        plant(
+            home,
+            "aaaa0006",
+            format!("{{\"type\":\"user\",\"a\":{}\n", "[".repeat(200_000)).as_bytes(),
+            b"",
+            skipped(1),
+        ),
+        plant(
+            home,
+            "aaaa0007",
+            format!("{{\"type\":\"user\",\"message\":{}1{}\n", "{\"a\":".repeat(50_000), "}".repeat(50_001)).as_bytes(),
+            b"",
+            skipped(1),
+        ),
         plant(home, "aaaa0008", &confused(home), b"", None),
     ];
     let crlf = String::from_utf8(lines(&talk(home, "Title of aaaa0009", 300.0))).unwrap().replace('\n', "\r\n");
@@ -129,7 +156,11 @@ fn traps(home: &Home) {
     home.link(".", ".claude/projects/-w-loop");
     std::fs::create_dir_all(home.at(&at("bbbb0006.jsonl/subagents"))).unwrap();
     // A folder nobody may look into.
-    home.write(".claude/projects/-w-closed/cccc0001-0000-4000-8000-000000000000.jsonl", lines(&talk(home, "Closed", 60.0)), 60.0);
+    home.write(
+        ".claude/projects/-w-closed/cccc0001-0000-4000-8000-000000000000.jsonl",
+        lines(&talk(home, "Closed", 60.0)),
+        60.0,
+    );
     home.mode(".claude/projects/-w-closed", 0o000);
     // What lies beside a transcript.
     let beside = |name: &str| at(&format!("aaaa0001-0000-4000-8000-000000000000/{name}"));
@@ -152,7 +183,8 @@ fn judge(data: &Value, plants: &[Plant]) {
         assert_eq!(row["title"].as_str(), plant.title.as_deref(), "{}", plant.key);
         let file = format!("{}-0000-4000-8000-000000000000.jsonl", plant.key);
         let beside = ("record-skipped".to_owned(), "claude.tasks".to_owned(), 2);
-        let mut want: Vec<_> = plant.gap.iter().map(|(code, count)| ((*code).to_owned(), file.clone(), *count)).collect();
+        let mut want: Vec<_> =
+            plant.gap.iter().map(|(code, count)| ((*code).to_owned(), file.clone(), *count)).collect();
         want.extend(Some(beside).filter(|_| plant.key == "aaaa0001"));
         assert_eq!(gaps(row), want, "{}", plant.key);
         let (working, last) = (plant.key == "aaaa0001", row["last_activity"].as_f64().unwrap());
@@ -175,7 +207,8 @@ fn judge(data: &Value, plants: &[Plant]) {
     assert_eq!(gaps(claude), want);
 }
 
-/// CLAUDE-005, CLAUDE-010, CLAUDE-127, FIELD-044, FIELD-048, FIELD-056, FIELD-059, PAYLOAD-004, PAYLOAD-005, TRUST-033:
+/// CLAUDE-005, CLAUDE-010, CLAUDE-127, FIELD-044, FIELD-048, FIELD-056, FIELD-059, PAYLOAD-004, PAYLOAD-005, ROW-011,
+/// TRUST-033:
 /// every hostile shape at once costs itself alone, is named, and neither time nor memory grows with it.
 #[test]
 fn every_hostile_transcript_at_once() {
@@ -187,6 +220,9 @@ fn every_hostile_transcript_at_once() {
     let first = board.data();
     let cold = begun.elapsed();
     judge(&first, &plants);
+    for path in [home.path.to_str().unwrap(), "/w/acme"] {
+        assert!(!first["sessions"].to_string().contains(path), "no row names a path");
+    }
     let skewed = row(&first, "claude", "aaaa0010");
     assert_eq!((&skewed["last_activity"], &skewed["own_activity"]), (&json!(home.now - 200.0), &json!(0.0)));
     // Once more, from what is kept.

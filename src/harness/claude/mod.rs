@@ -53,6 +53,10 @@ use transcript::{Child, Limits, Transcript};
 const OLD_HEADS_SEC: f64 = 120.0;
 /// A clock that steps back further than this makes everything read be read anew, seconds.
 const STEP_BACK_SEC: f64 = 1.0;
+/// Most links and special files that are named one by one; all are counted.
+const SKIPPED_NAMED: usize = 64;
+/// Why they are.
+const PASSED_OVER: &str = "NotAFile: a link or special file is passed over";
 
 /// The reader of a Claude store.
 pub struct Claude {
@@ -128,6 +132,8 @@ impl Claude {
                 found.degrades.push(Degrade { code: Code::StoreUnreadable, source: source.clone(), count: None });
             }
             let skipped = tree.skipped().count() as u64;
+            let named = tree.skipped().take(SKIPPED_NAMED).map(|path| path.display().to_string());
+            found.store_errors.extend(named.map(|path| (path, PASSED_OVER.to_owned())));
             if skipped > 0 {
                 found.degrades.push(Degrade { code: Code::RecordSkipped, source, count: Some(skipped) });
             }

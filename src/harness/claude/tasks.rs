@@ -16,6 +16,8 @@ const FILE_BYTES: u64 = 262_144;
 const WORDS_CHARS: usize = 1_000;
 /// Longest status kept, characters.
 const STATUS_CHARS: usize = 40;
+/// Longest id kept, characters.
+const ID_CHARS: usize = 256;
 
 /// A task as its file has it.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,7 +91,7 @@ fn scalar(raw: &str) -> Option<Value> {
         return None;
     }
     match serde_json::from_str(raw).ok()? {
-        Value::String(text) => Some(Value::String(safe_text(&text, STATUS_CHARS).into_owned())),
+        Value::String(text) => Some(Value::String(safe_text(&text, ID_CHARS).into_owned())),
         other => Some(other),
     }
 }

@@ -123,7 +123,8 @@ impl Codex {
         if found.packed > 0 {
             say(Code::Compressed, Some(found.packed));
         }
-        let skipped: u64 = self.shelf.values().map(Rollout::skipped).sum();
+        let records: u64 = self.shelf.values().map(Rollout::skipped).sum();
+        let skipped = records + self.tree.skipped().count() as u64;
         if skipped > 0 {
             say(Code::RecordSkipped, Some(skipped));
         }

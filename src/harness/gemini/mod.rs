@@ -322,5 +322,9 @@ impl Gemini {
         if self.tree.unreadable().next().is_some() {
             out.degrades.push(Degrade { code: Code::StoreUnreadable, source: STORE.into(), count: None });
         }
+        let skipped = self.tree.skipped().count() as u64;
+        if skipped > 0 {
+            out.degrades.push(Degrade { code: Code::RecordSkipped, source: STORE.into(), count: Some(skipped) });
+        }
     }
 }

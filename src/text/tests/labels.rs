@@ -3,6 +3,7 @@
 use super::super::label::{Host, encoded_label, project_label, resume_id, short_name};
 use Host::{Posix, Windows};
 
+/// ROW-006.
 #[test]
 fn row_006_labels_on_posix() {
     for (cwd, want) in [
@@ -38,6 +39,7 @@ fn row_006_labels_on_posix() {
     assert_eq!(project_label("/w/acme/shop", "/", Posix).as_deref(), Some("acme/shop"));
 }
 
+/// ROW-006.
 #[test]
 fn row_006_labels_on_windows() {
     for (cwd, want) in [
@@ -64,6 +66,7 @@ fn row_006_labels_on_windows() {
     assert_eq!(project_label(r"C:\x\ÄRGER", r"c:\X\ärger", Windows).as_deref(), Some("(home)"));
 }
 
+/// ROW-007.
 #[test]
 fn row_007_labels_of_encoded_directories() {
     for (directory, home, host, want) in [
@@ -86,6 +89,7 @@ fn row_007_labels_of_encoded_directories() {
     assert_eq!((short_name("acme/shop"), short_name("codex")), ("shop", "codex"));
 }
 
+/// ROW-005.
 #[test]
 fn row_005_a_resume_token_is_a_plain_id_or_nothing() {
     let long = "x".repeat(64);

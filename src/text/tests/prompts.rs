@@ -9,6 +9,7 @@ use Speaker::{Claude, Codex, Other};
 
 const WORK: &str = "Move every invoice over to the new ledger";
 
+/// TEXT-002, TEXT-003.
 #[test]
 fn text_002_and_003_a_prompt_is_one_short_line() {
     let url = "Read https://example.com/a/rather/long/path/of/it first";
@@ -44,11 +45,13 @@ fn text_002_and_003_a_prompt_is_one_short_line() {
     }
 }
 
+/// TEXT-003.
 #[test]
 fn text_003_a_closing_parenthesis_belongs_to_the_path() {
     assert_eq!(title("(/home/me/work/acme/shop/src)", 80).as_deref(), Some("(src)"));
 }
 
+/// CLAUDE-022.
 #[test]
 fn claude_022_a_prompt_is_redacted_before_anything_is_taken_out_of_it() {
     let key = format!("sk-ant-api03-{}", "A".repeat(95));
@@ -61,6 +64,7 @@ fn claude_022_a_prompt_is_redacted_before_anything_is_taken_out_of_it() {
     assert_eq!(title(&pem, 80), Some(format!("use -----BEGIN {MARKER} here")));
 }
 
+/// RED-034.
 #[test]
 fn red_034_no_title_ends_in_part_of_a_key_wherever_it_stands() {
     let key = format!("sk-ant-api03-{}", "A".repeat(95));
@@ -76,6 +80,7 @@ fn red_034_no_title_ends_in_part_of_a_key_wherever_it_stands() {
     }
 }
 
+/// TEXT-006.
 #[test]
 fn text_006_injected_text_is_told_from_the_operators() {
     let tail = " and a good many more words";
@@ -132,12 +137,14 @@ fn text_006_injected_text_is_told_from_the_operators() {
     }
 }
 
+/// TEXT-005.
 #[test]
 fn text_005_an_echo_of_a_command_is_no_prompt() {
     assert!(is_command_echo("<local-command-stdout>done") && is_command_echo("<local-command-caveat>x"));
     assert!(!is_command_echo(" <local-command-stdout>") && !is_command_echo("<command-name>/x</command-name>"));
 }
 
+/// TEXT-007, TEXT-008, TEXT-009.
 #[test]
 fn text_007_to_009_what_states_work() {
     for (text, work) in [
@@ -161,6 +168,7 @@ fn text_007_to_009_what_states_work() {
     assert!(is_control("/reload-skills") && !is_control("/clear now") && !is_control("clear") && !is_control("/"));
 }
 
+/// CODEX-029.
 #[test]
 fn codex_029_a_continuation_is_made_of_words_that_wave_on() {
     for (text, bare) in [
@@ -190,6 +198,7 @@ fn walk(speaker: Speaker, newest_first: &[&str]) -> Ladder {
     ladder
 }
 
+/// TEXT-010, TEXT-011, TEXT-012.
 #[test]
 fn text_010_to_012_the_ladder_takes_the_first_rung_that_holds() {
     let told = |text: &str, at| Told { text: text.into(), at };
@@ -227,6 +236,7 @@ fn text_010_to_012_the_ladder_takes_the_first_rung_that_holds() {
     assert!(line.ends_with("word…") && line.chars().count() <= 141, "{line}");
 }
 
+/// TRUST-065.
 #[test]
 fn trust_065_rendering_decoys_stays_linear() {
     // Each would be a quadratic search for a `>` or a path; a mebibyte of it must simply return.

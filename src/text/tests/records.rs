@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
 
+/// SAFE-003.
 #[test]
 fn safe_003_lone_surrogates_cost_no_record() {
     for (line, want) in [
@@ -27,6 +28,7 @@ fn safe_003_lone_surrogates_cost_no_record() {
     }
 }
 
+/// TRUST-033.
 #[test]
 fn trust_033_a_mark_and_stray_bytes_are_ordinary_data() {
     assert_eq!(lenient(b"\xEF\xBB\xBF{\"a\":1}"), "{\"a\":1}");
@@ -35,6 +37,7 @@ fn trust_033_a_mark_and_stray_bytes_are_ordinary_data() {
     assert!(matches!(lenient("{\"a\":\"ü \\n \\ud83d\\ude80\"}".as_bytes()), Cow::Borrowed(_)));
 }
 
+/// TRUST-033.
 #[test]
 fn trust_033_nesting_beyond_128_levels_is_skipped() {
     let nested = |n: usize| format!("{{\"a\":{}1{}}}", "[".repeat(n), "]".repeat(n));
@@ -51,6 +54,7 @@ fn trust_033_nesting_beyond_128_levels_is_skipped() {
     assert_eq!(record(b"\xEF\xBB\xBF {\"a\":1}\r\n").as_deref(), Some("{\"a\":1}"));
 }
 
+/// TEXT-001.
 #[test]
 fn text_001_text_of_any_shape() {
     let deep = |n: usize| format!("{}\"x\"{}", "[".repeat(n), "]".repeat(n));
@@ -83,6 +87,7 @@ fn text_001_text_of_any_shape() {
     }
 }
 
+/// TRUST-028.
 #[test]
 fn trust_028_parts_that_carry_reasoning_yield_nothing() {
     for kind in ["thinking", "redacted_thinking", "reasoning", "summary_text"] {
@@ -94,6 +99,7 @@ fn trust_028_parts_that_carry_reasoning_yield_nothing() {
     }
 }
 
+/// RED-030.
 #[test]
 fn red_030_the_bound_of_extracted_text_leaves_no_half_key() {
     let json = format!("\"{} sk-ant-api03-{} tail\"", "x".repeat(1990), "A".repeat(95));
@@ -101,6 +107,7 @@ fn red_030_the_bound_of_extracted_text_leaves_no_half_key() {
     assert_eq!(read.0, format!("{} sk-ant-…REDACTED", "x".repeat(1990)));
 }
 
+/// TEXT-001.
 #[test]
 fn text_001_a_plain_string_is_borrowed_from_the_line() {
     #[derive(Deserialize)]

@@ -28,6 +28,9 @@ const MINIMAL: [(&str, &str, usize, &str); 17] = [
     ("pem", "-----BEGIN ", 0, "PRIVATE KEY-----"),
 ];
 
+/// RED-002, RED-004, RED-005, RED-006, RED-007, RED-009, RED-011, RED-013, RED-014, RED-015, RED-016, RED-017, RED-060,
+/// RED-062, RED-065, RED-066, RED-070: each stands in a row of the table, and the table is read twice, once by an engine that
+/// knows nothing but the patterns.
 #[test]
 fn red_070_every_row_of_the_table_holds() {
     let rows = table();
@@ -42,6 +45,7 @@ fn red_070_every_row_of_the_table_holds() {
     }
 }
 
+/// RED-041.
 #[test]
 fn red_041_a_minimal_text_of_every_shape_passes_the_gate_and_one_character_less_is_none() {
     for (name, prefix, body, tail) in MINIMAL {
@@ -58,6 +62,7 @@ fn red_041_a_minimal_text_of_every_shape_passes_the_gate_and_one_character_less_
     }
 }
 
+/// SAFE-011.
 #[test]
 fn safe_011_text_without_a_cue_does_not_reach_the_shapes() {
     for text in [
@@ -70,6 +75,7 @@ fn safe_011_text_without_a_cue_does_not_reach_the_shapes() {
     }
 }
 
+/// RED-001.
 #[test]
 fn red_001_each_shape_is_reached_by_the_bytes_it_starts_with() {
     for shape in &SHAPES {
@@ -80,6 +86,7 @@ fn red_001_each_shape_is_reached_by_the_bytes_it_starts_with() {
     }
 }
 
+/// RED-003, RED-061.
 #[test]
 fn red_003_and_061_a_body_is_cut_at_its_upper_bound() {
     let bounds = [
@@ -105,12 +112,14 @@ fn red_003_and_061_a_body_is_cut_at_its_upper_bound() {
     }
 }
 
+/// RED-012.
 #[test]
 fn red_012_a_near_miss_does_not_shield_a_key_inside_it() {
     let inner = format!("x_sk-ant-api03-AKIA{}", "Z".repeat(16));
     assert_eq!(redact(&inner), format!("x_sk-ant-api03-AKIA{MARKER}"));
 }
 
+/// RED-018, RED-019.
 #[test]
 fn red_018_and_019_a_private_key_ends_where_its_body_does() {
     let body = "M".repeat(64);
@@ -126,6 +135,7 @@ fn red_018_and_019_a_private_key_ends_where_its_body_does() {
     }
 }
 
+/// RED-064, RED-010.
 #[test]
 fn red_064_and_010_ordinary_text_survives_beside_an_at_sign() {
     let words = [
@@ -147,6 +157,7 @@ fn red_064_and_010_ordinary_text_survives_beside_an_at_sign() {
     }
 }
 
+/// RED-022.
 #[test]
 fn red_022_the_sweep_tells_whether_it_changed_anything() {
     let mut text = format!("key ghp_{} here", "g".repeat(36));
@@ -155,6 +166,7 @@ fn red_022_the_sweep_tells_whether_it_changed_anything() {
     assert!(!sweep(&mut text));
 }
 
+/// RED-025, RED-026.
 #[test]
 fn red_025_and_026_every_string_but_the_identity_is_swept() {
     let key = format!("sk-ant-api03-{}", "A".repeat(95));
@@ -200,6 +212,7 @@ fn decoys() -> Vec<Decoy> {
     ]
 }
 
+/// RED-042.
 #[test]
 fn red_042_work_grows_with_the_text_and_no_faster() {
     let work = |text: &str| {
@@ -321,6 +334,7 @@ proptest! {
         prop_assert_eq!(&*redact(&text), &want);
     }
 
+    /// RED-031, RED-032, RED-033.
     /// RED-030..034: stopping early gives what redacting everything first gives, and never half a marker.
     #[test]
     fn red_032_the_bound_of_the_whole_is_the_bound(text in text(), limit in 0usize..180) {

@@ -6,6 +6,7 @@ use super::super::{MARKER, redact_clip, safe_text};
 use serde_json::json;
 use std::borrow::Cow;
 
+/// SAFE-004, SAFE-007.
 #[test]
 fn safe_004_and_007_every_unsafe_character_becomes_a_space() {
     let ranges = [
@@ -26,6 +27,7 @@ fn safe_004_and_007_every_unsafe_character_becomes_a_space() {
     assert_eq!(safe_text(&format!("left{all}right{all}{all}"), 40), "left right ");
 }
 
+/// SAFE-005, SAFE-006.
 #[test]
 fn safe_005_and_006_joiners_spaces_and_markup_stay() {
     for text in ["می\u{200c}خواهم 👩\u{200d}👧 क\u{094d}\u{200d}ष", "  a   b  ", "<b>&amp; \"x\" 'y'</b>", ""]
@@ -35,6 +37,7 @@ fn safe_005_and_006_joiners_spaces_and_markup_stay() {
     assert_eq!(safe_text(&"🚀".repeat(100), 80), "🚀".repeat(80));
 }
 
+/// SAFE-001.
 #[test]
 fn safe_001_controls_go_before_shapes_and_the_bound_comes_last() {
     let key = format!("sk-ant-\u{200b}api03-{}", "A".repeat(95));
@@ -43,6 +46,7 @@ fn safe_001_controls_go_before_shapes_and_the_bound_comes_last() {
     assert_eq!(safe_text(&pem, 140), format!("-----BEGIN {MARKER}"));
 }
 
+/// SAFE-002.
 #[test]
 fn safe_002_values_become_text() {
     for (value, want) in [
@@ -62,6 +66,7 @@ fn safe_002_values_become_text() {
     }
 }
 
+/// SAFE-012.
 #[test]
 fn safe_012_names_are_strings_safe_trimmed_and_not_empty() {
     assert_eq!(safe_name("\u{7} claude-one \u{202e}", 40).as_deref(), Some("claude-one"));
@@ -80,6 +85,7 @@ fn safe_lines_keep_line_breaks_alone() {
     assert_eq!(safe_lines(&pem, 80), format!("see\n-----BEGIN {MARKER}\nend"));
 }
 
+/// SAFE-008.
 #[test]
 fn safe_008_only_a_marker_overruns_the_limit() {
     let key = format!("sk-ant-api03-{}", "A".repeat(95));
@@ -92,6 +98,7 @@ fn safe_008_only_a_marker_overruns_the_limit() {
     }
 }
 
+/// RED-068.
 #[test]
 fn red_068_diagnostics_are_redacted_cut_and_marked() {
     assert_eq!(diagnostic("disk\nfull"), "disk full");
@@ -106,6 +113,7 @@ fn red_068_diagnostics_are_redacted_cut_and_marked() {
     }
 }
 
+/// TEXT-004.
 #[test]
 fn text_004_clip() {
     let x = |s: &str, n| s.repeat(n);
@@ -125,6 +133,7 @@ fn text_004_clip() {
     }
 }
 
+/// RED-034.
 #[test]
 fn red_034_a_clipped_line_ends_in_no_bare_prefix_and_no_half_marker() {
     for kept in ["sk-ant-", "github_pat_", "-----BEGIN ", "://"] {
@@ -144,6 +153,7 @@ fn red_034_a_clipped_line_ends_in_no_bare_prefix_and_no_half_marker() {
     }
 }
 
+/// RED-035.
 #[test]
 fn red_035_a_cut_in_the_cue_loses_the_name_alone() {
     let text = format!("{}aws_secret_access_key = {}", "x".repeat(20), "k".repeat(40));

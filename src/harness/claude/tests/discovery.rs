@@ -8,6 +8,7 @@ use crate::model::{Code, State};
 use serde_json::json;
 use std::ffi::OsStr;
 
+/// CLAUDE-002.
 #[test]
 fn claude_002_a_store_is_discovered_by_its_projects_folder() {
     let mut home = Home::new();
@@ -18,6 +19,7 @@ fn claude_002_a_store_is_discovered_by_its_projects_folder() {
     assert!(!home.claude.discovered());
 }
 
+/// CLAUDE-003, CLAUDE-008, CLAUDE-126.
 #[test]
 fn claude_003_126_which_names_are_sessions_and_a_root_with_glob_characters() {
     let mut home = Home::named("ho[me]*?");
@@ -32,6 +34,7 @@ fn claude_003_126_which_names_are_sessions_and_a_root_with_glob_characters() {
     assert_eq!(home.collect(true).rows.len(), 1);
 }
 
+/// CLAUDE-004.
 #[test]
 fn claude_004_the_newest_file_of_a_key_is_the_session() {
     let mut home = Home::new();
@@ -44,6 +47,7 @@ fn claude_004_the_newest_file_of_a_key_is_the_session() {
     assert_eq!(home.sids().len(), 1);
 }
 
+/// CLAUDE-006, CLAUDE-128.
 #[test]
 fn claude_006_128_files_of_bookkeeping_alone_are_no_sessions() {
     let mut home = Home::new();
@@ -80,6 +84,7 @@ fn claude_006_128_files_of_bookkeeping_alone_are_no_sessions() {
     assert_eq!(home.row("00000001").title.as_deref(), Some("T"));
 }
 
+/// CLAUDE-007.
 #[test]
 fn claude_007_a_session_of_tasks_alone() {
     let mut home = Home::new();
@@ -92,6 +97,7 @@ fn claude_007_a_session_of_tasks_alone() {
     assert!(home.sids().is_empty());
 }
 
+/// CLAUDE-009, CLAUDE-020.
 #[test]
 fn claude_009_020_old_sessions_are_listed_by_all_and_not_analysed() {
     let mut home = Home::new();
@@ -111,6 +117,7 @@ fn claude_009_020_old_sessions_are_listed_by_all_and_not_analysed() {
     assert_eq!(row.resume_id.as_deref(), Some(LEAD));
 }
 
+/// CLAUDE-015, CLAUDE-016, TRUST-026.
 #[test]
 fn claude_015_016_trust_026_refused_names() {
     let judge = |path: &str| {
@@ -131,6 +138,7 @@ fn claude_015_016_trust_026_refused_names() {
     assert_eq!(store::judge_teams(&[OsStr::new("s")], OsStr::new("inboxes")), Take::Skip);
 }
 
+/// TRUST-026.
 /// Each refused name stands in one place of this harness's sources.
 #[test]
 fn trust_026_one_list() {
@@ -164,6 +172,7 @@ fn trust_026_one_list() {
 }
 
 #[cfg(unix)]
+/// TRUST-026, TRUST-031.
 #[test]
 fn trust_026_031_nothing_but_regular_files_is_opened() {
     let mut home = Home::new();
@@ -191,6 +200,7 @@ fn trust_026_031_nothing_but_regular_files_is_opened() {
     );
 }
 
+/// CLAUDE-032, CLAUDE-120.
 #[test]
 fn claude_032_120_the_working_directory_is_looked_for_in_the_head() {
     let mut home = Home::new();
@@ -225,6 +235,7 @@ fn claude_032_120_the_working_directory_is_looked_for_in_the_head() {
     assert_eq!(home.row("c0000009").project, "acme/now");
 }
 
+/// CLAUDE-034, ROW-005.
 #[test]
 fn claude_034_row_005_resume_tokens() {
     let mut home = Home::new();
@@ -236,6 +247,7 @@ fn claude_034_row_005_resume_tokens() {
     }
 }
 
+/// CLAUDE-080, CLAUDE-081, ROW-040, ROW-043.
 #[test]
 fn claude_080_081_tasks_of_both_folder_shapes() {
     let mut home = Home::new();
@@ -247,6 +259,12 @@ fn claude_080_081_tasks_of_both_folder_shapes() {
     );
     home.write(&format!("tasks/session-{KEY}/1.json"), "\u{feff}{\"id\":1,\"subject\":7}", 30.0);
     home.write(&format!("tasks/{LEAD}/x.json"), r#"{"id":["no"],"subject":"Odd"}"#, 30.0);
+    let long = "9".repeat(60);
+    home.write(
+        &format!("tasks/{LEAD}/y.json"),
+        json!({"id": long, "subject": "Long", "status": "blocked"}).to_string(),
+        30.0,
+    );
     for (name, body) in
         [(".h.json", "{}"), ("bad.json", "{"), ("list.json", "[]"), ("note.txt", "{}"), ("a.json.lock", "{}")]
     {
@@ -259,12 +277,13 @@ fn claude_080_081_tasks_of_both_folder_shapes() {
         tasks,
         [
             (json!(null), "Odd", "pending"),
+            (json!(long), "Long", "blocked"),
             (json!(1), "(untitled)", "pending"),
             (json!("2"), "Run tests", "in_progress")
         ]
     );
-    assert_eq!((row.total, row.open, row.state_detail.as_deref()), (3, 3, Some("Running tests…")));
-    assert_eq!(row.tasks[2].updated, Some(NOW - 20.0));
+    assert_eq!((row.total, row.open, row.state_detail.as_deref()), (4, 4, Some("Running tests…")));
+    assert_eq!(row.tasks[3].updated, Some(NOW - 20.0));
     assert_eq!(row.degrades.iter().map(|d| (d.code, d.count)).collect::<Vec<_>>(), [(Code::RecordSkipped, Some(3))]);
     std::fs::remove_dir_all(home.path("tasks")).unwrap();
     assert_eq!(home.row(KEY).total, 0);

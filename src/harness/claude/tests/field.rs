@@ -14,6 +14,7 @@ fn agent(home: &Home, session: &str, name: &str, ago: f64) {
     home.write(&format!("projects/-w-acme-shop/{session}/subagents/{name}"), lines(&records), ago);
 }
 
+/// FIELD-015.
 #[test]
 fn field_015_a_subagents_file_with_its_parents_session_id() {
     let mut home = Home::new();
@@ -24,6 +25,7 @@ fn field_015_a_subagents_file_with_its_parents_session_id() {
     assert_eq!(rows[0].title.as_deref(), Some("The lead's own prompt is this one"));
 }
 
+/// FIELD-016.
 #[test]
 fn field_016_workflow_journals_and_sidecars_are_no_sessions() {
     let mut home = Home::new();
@@ -35,6 +37,7 @@ fn field_016_workflow_journals_and_sidecars_are_no_sessions() {
     assert_eq!((rows.len(), rows[0].subagents.len()), (1, 1));
 }
 
+/// FIELD-017.
 #[test]
 fn field_017_a_child_without_any_parent_field_is_attached_by_its_place() {
     let mut home = Home::new();
@@ -46,6 +49,7 @@ fn field_017_a_child_without_any_parent_field_is_attached_by_its_place() {
     assert_eq!(home.row(KEY).subagents[0].name, "Look around");
 }
 
+/// FIELD-019.
 #[test]
 fn field_019_every_agent_under_its_own_parent_only() {
     let mut home = Home::new();
@@ -59,6 +63,7 @@ fn field_019_every_agent_under_its_own_parent_only() {
     assert_eq!((home.row(KEY).subagents.len(), home.row("ffffffff").subagents.len()), (2, 1));
 }
 
+/// FIELD-020.
 #[test]
 fn field_020_compaction_helpers_and_orphaned_folders() {
     let mut home = Home::new();
@@ -72,6 +77,7 @@ fn field_020_compaction_helpers_and_orphaned_folders() {
     assert!(home.sids().is_empty(), "an orphan is shown only while it is fresh");
 }
 
+/// FIELD-022, FIELD-054.
 #[test]
 fn field_022_054_two_sessions_of_one_folder_stay_two_rows() {
     let mut home = Home::new();
@@ -85,6 +91,7 @@ fn field_022_054_two_sessions_of_one_folder_stay_two_rows() {
     assert_eq!((home.row(KEY).project, home.row("ffffffff").project), ("w/日本".into(), "w/中国".into()));
 }
 
+/// FIELD-032, FIELD-035.
 #[test]
 fn field_032_035_questions_and_hooks_belong_to_their_session() {
     let mut home = Home::new();
@@ -99,6 +106,7 @@ fn field_032_035_questions_and_hooks_belong_to_their_session() {
     assert_eq!(home.row("ffffffff").state, State::NeedsInput, "no hook is needed for an open question");
 }
 
+/// FIELD-044.
 #[test]
 fn field_044_a_sparse_gigantic_file_is_read_in_part() {
     use std::io::{Seek, SeekFrom, Write};
@@ -117,6 +125,7 @@ fn field_044_a_sparse_gigantic_file_is_read_in_part() {
     assert!(row.degrades.iter().any(|d| d.code == Code::ReadInPart));
 }
 
+/// FIELD-044.
 #[test]
 fn field_044_one_line_of_a_hundred_megabytes() {
     let mut home = Home::new();
@@ -129,6 +138,7 @@ fn field_044_one_line_of_a_hundred_megabytes() {
     assert!(row.degrades.iter().any(|d| d.code == Code::ReadInPart));
 }
 
+/// FIELD-048, FIELD-059.
 #[test]
 fn field_048_059_a_single_record_behind_a_byte_order_mark() {
     let mut home = Home::new();
@@ -139,6 +149,7 @@ fn field_048_059_a_single_record_behind_a_byte_order_mark() {
     assert_eq!(row.degrades, []);
 }
 
+/// FIELD-053.
 #[test]
 fn field_053_the_folders_name_is_the_last_resort() {
     let mut home = Home::new();
@@ -152,6 +163,7 @@ fn field_053_the_folders_name_is_the_last_resort() {
 }
 
 #[cfg(unix)]
+/// FIELD-056, FIELD-057.
 #[test]
 fn field_056_057_links_are_passed_over_and_named() {
     let mut home = Home::new();
@@ -167,6 +179,7 @@ fn field_056_057_links_are_passed_over_and_named() {
     assert_eq!(skipped, [(Code::RecordSkipped, "claude.projects", Some(2))]);
 }
 
+/// FIELD-041.
 #[test]
 fn field_041_a_file_stamped_far_ahead_is_neither_active_nor_working() {
     let mut home = Home::new();
@@ -196,6 +209,7 @@ fn field_045_unchanged_files_are_not_opened() {
     assert_eq!(seen(&mut home).0, "BBBB");
 }
 
+/// TRUST-034, TRUST-037, TRUST-052.
 /// A file that cannot be read costs itself, is named, keeps what was read before, and is tried again after a pause.
 #[test]
 fn trust_034_037_052_a_file_that_cannot_be_read() {
@@ -234,6 +248,7 @@ fn trust_034_037_052_a_file_that_cannot_be_read() {
     assert_eq!(at(5.0, 3, Some(8)), (8, false, 4));
 }
 
+/// TRUST-054.
 #[test]
 fn trust_054_a_store_that_changes_while_it_is_read() {
     let mut home = Home::new();
@@ -251,6 +266,7 @@ fn trust_054_a_store_that_changes_while_it_is_read() {
     assert_eq!(home.row(KEY).session_output_tokens, Some(5));
 }
 
+/// TRUST-056.
 #[test]
 fn trust_056_a_clock_that_steps_back_makes_everything_be_read_anew() {
     let mut home = Home::new();

@@ -62,6 +62,7 @@ fn a_session_with_a_side_chain_as_1_0_60_writes_it() {
     assert_eq!(row.resume_id.as_deref(), Some("9b0e7c44-1111-4222-8333-444455556666"));
 }
 
+/// DECK-020.
 #[test]
 fn deck_020_a_version_newer_than_the_newest_sample_is_a_note() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/claude");

@@ -76,6 +76,7 @@ fn near_json() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
+    /// TRUST-080.
     #[test]
     fn trust_080_any_bytes_in_any_file_of_the_store(
         transcript in near_json(), agent in near_json(), meta in near_json(), task in near_json(), team in near_json(),
@@ -103,6 +104,7 @@ proptest! {
         prop_assert_eq!(warm, serde_json::to_string(&home.rows()).unwrap());
     }
 
+    /// TRUST-080.
     #[test]
     fn trust_080_any_notification(payload in any_json(), path in ".{0,30}") {
         let home = Home::new();

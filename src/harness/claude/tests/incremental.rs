@@ -103,6 +103,7 @@ fn whole(t: &Transcript) -> impl PartialEq + std::fmt::Debug {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
+    /// TRUST-081, TURN-001.
     #[test]
     fn trust_081_turn_001_read_as_it_grows_equals_read_whole(
         records in prop::collection::vec(record(), 1..40),
@@ -182,6 +183,7 @@ proptest! {
     }
 }
 
+/// TURN-001.
 #[test]
 fn turn_001_a_torn_line_waits_and_a_shorter_file_starts_over() {
     let file = Scratch::new();

@@ -21,6 +21,7 @@ fn running(name: &str) -> (String, Option<bool>, Option<String>) {
     (name.into(), Some(true), None)
 }
 
+/// CLAUDE-050, CLAUDE-052, CLAUDE-058.
 #[test]
 fn claude_050_052_058_teammates_belong_to_their_lead_alone() {
     let mut home = Home::new();
@@ -44,6 +45,7 @@ fn claude_050_052_058_teammates_belong_to_their_lead_alone() {
     assert!((row.subagents[0].started_at.unwrap() - (NOW - 40.0)).abs() < 0.01);
 }
 
+/// CLAUDE-051.
 #[test]
 fn claude_051_a_young_file_may_become_a_teammates() {
     let mut home = Home::new();
@@ -55,6 +57,7 @@ fn claude_051_a_young_file_may_become_a_teammates() {
     assert_eq!(members(&mut home), [running("reviewer")]);
 }
 
+/// CLAUDE-013, CLAUDE-120, CLAUDE-121.
 #[test]
 fn claude_120_121_a_name_behind_the_head_or_in_a_torn_record_is_not_known() {
     let mut home = Home::new();
@@ -67,6 +70,7 @@ fn claude_120_121_a_name_behind_the_head_or_in_a_torn_record_is_not_known() {
     assert_eq!(home.sids(), [KEY, "aaaa0001", "aaaa0002"]);
 }
 
+/// CLAUDE-026, CLAUDE-031, CLAUDE-053, CLAUDE-054, ROW-032.
 #[test]
 fn claude_026_031_053_054_legacy_subagents() {
     let mut home = Home::new();
@@ -102,6 +106,7 @@ fn claude_026_031_053_054_legacy_subagents() {
     assert!((home.row(KEY).subagents[0].started_at.unwrap() - (NOW - 70.0)).abs() < 0.01);
 }
 
+/// CLAUDE-055, CLAUDE-122, CLAUDE-124.
 #[test]
 fn claude_055_122_124_workflow_agents_of_a_quiet_parent() {
     let mut home = Home::new();
@@ -142,6 +147,7 @@ fn claude_055_122_124_workflow_agents_of_a_quiet_parent() {
     assert!(home.sids().is_empty());
 }
 
+/// CLAUDE-060, CLAUDE-061, CLAUDE-062, CLAUDE-063.
 #[test]
 fn claude_060_to_063_quiet_members_and_grandchildren() {
     let mut home = Home::new();
@@ -165,6 +171,7 @@ fn claude_060_to_063_quiet_members_and_grandchildren() {
     assert_eq!(row.state_detail.as_deref(), Some("running 1 subagent"));
 }
 
+/// CLAUDE-069, ROW-021.
 #[test]
 fn claude_069_the_oldest_quiet_members_above_fifty_are_left_out() {
     let mut home = Home::new();
@@ -192,6 +199,7 @@ fn member(name: &str, ago: f64) -> Value {
     json!({"agentId": format!("{name}@session-{KEY}"), "name": name, "joinedAt": (NOW - ago) * 1000.0, "prompt": "MARK-PROMPT"})
 }
 
+/// CLAUDE-070, CLAUDE-071, CLAUDE-072, CLAUDE-073, CLAUDE-074, CLAUDE-075, CLAUDE-076, CLAUDE-078, CLAUDE-125.
 #[test]
 fn claude_070_to_076_125_members_that_never_began() {
     let mut home = Home::new();
@@ -242,6 +250,40 @@ fn claude_070_to_076_125_members_that_never_began() {
     assert_eq!(home.row(KEY).state, State::Idle);
 }
 
+/// CLAUDE-064, CLAUDE-073: what the registry says of a member decides nothing but that one stopped before it began; names
+/// are compared whole.
+#[test]
+fn claude_064_the_registry_claims_nothing() {
+    let mut home = Home::new();
+    lead(&home);
+    let mut with = |name: &str, active: Value| {
+        let mut member = member(name, 150.0);
+        member["isActive"] = active;
+        roster(&home, &[member]);
+        home.row(KEY)
+    };
+    for says in [json!(true), json!("false"), json!(0), json!(null)] {
+        assert_eq!(with("reviewer", says.clone()).state, State::NeedsInput, "{says}");
+    }
+    assert_eq!(with("reviewer", json!(false)).state, State::Idle);
+    let mut home = Home::new();
+    lead(&home);
+    home.session("aaaa0001-mate", &mate("reviewer", KEY, 40.0), 10.0);
+    for says in [json!(false), json!(true)] {
+        let mut member = member("reviewer", 150.0);
+        member["isActive"] = says;
+        roster(&home, &[member]);
+        assert_eq!(members(&mut home), [running("reviewer")], "a fresh transcript runs, whatever stands on the roster");
+    }
+    let (one, other) = (format!("{}-one", "n".repeat(70)), format!("{}-other", "n".repeat(70)));
+    home.session("aaaa0002-mate", &mate(&one, KEY, 40.0), 100.0);
+    roster(&home, &[member(&one, 150.0), member(&other, 150.0), member("team-lead", 150.0)]);
+    let row = home.row(KEY);
+    assert_eq!(row.state_detail, Some(format!("{} has not started, waiting 2m", "n".repeat(70))));
+    assert_eq!(row.subagents.len(), 3);
+}
+
+/// CLAUDE-070.
 #[test]
 fn claude_070_broken_registries_are_skipped() {
     let mut home = Home::new();
@@ -256,6 +298,7 @@ fn claude_070_broken_registries_are_skipped() {
     assert_eq!(store::folder_key(LEAD), Some(KEY));
 }
 
+/// CLAUDE-058.
 #[test]
 fn claude_058_a_parent_outside_the_window_stays_while_a_teammate_writes() {
     let mut home = Home::new();

@@ -16,6 +16,7 @@ fn of(kind: Option<&str>, message: &str) -> Value {
     payload
 }
 
+/// CLAUDE-102, CLAUDE-103, NOTE-004.
 #[test]
 fn claude_102_103_note_004_the_table_of_types() {
     let home = Home::new();
@@ -59,6 +60,7 @@ fn claude_102_103_note_004_the_table_of_types() {
     assert_eq!((standing.message.chars().count(), &standing.message[..5]), (500, "a b c"));
 }
 
+/// CLAUDE-100.
 #[test]
 fn claude_100_a_session_end_drops_what_stands() {
     let home = Home::new();
@@ -72,6 +74,7 @@ fn claude_100_a_session_end_drops_what_stands() {
     assert_eq!(home.hooks.generation(""), 0);
 }
 
+/// NOTE-001, NOTE-003.
 #[test]
 fn note_001_003_a_payload_without_anything_is_an_idle_nudge_of_nobody() {
     let home = Home::new();
@@ -85,6 +88,7 @@ fn note_001_003_a_payload_without_anything_is_an_idle_nudge_of_nobody() {
     assert_eq!(home.hooks.standing(""), None);
 }
 
+/// CLAUDE-101.
 #[test]
 fn claude_101_a_subagents_notification_is_suppressed() {
     let home = Home::new();
@@ -96,6 +100,7 @@ fn claude_101_a_subagents_notification_is_suppressed() {
     assert_eq!(home.hooks.standing("aaaa0001"), None);
 }
 
+/// CLAUDE-109, NOTE-011.
 #[test]
 fn claude_109_note_011_superseded_and_dismissed() {
     let home = Home::new();
@@ -117,6 +122,7 @@ fn claude_109_note_011_superseded_and_dismissed() {
     assert_eq!(NotifyReply::Superseded.as_json(), r#"{"ok":true,"superseded":true}"#);
 }
 
+/// NOTE-007.
 /// A session end that arrives between the look-ups and the store wins.
 #[test]
 fn note_007_a_session_end_during_the_lookups_supersedes() {
@@ -129,6 +135,7 @@ fn note_007_a_session_end_during_the_lookups_supersedes() {
 }
 
 #[cfg(unix)]
+/// CLAUDE-104, CLAUDE-105.
 #[test]
 fn claude_104_105_which_transcripts_are_opened_for_a_baseline() {
     let home = Home::new();
@@ -159,6 +166,7 @@ fn claude_104_105_which_transcripts_are_opened_for_a_baseline() {
     }
 }
 
+/// NOTE-010.
 #[test]
 fn note_010_the_cooldowns_of_popups() {
     let gates = Gates::default();
@@ -174,6 +182,7 @@ fn note_010_the_cooldowns_of_popups() {
     assert!(!gates.admit(&popup("", "z"), 1734.0), "popups of nobody share a gate");
 }
 
+/// NOTE-021, NOTE-023.
 #[test]
 fn note_021_023_popups_of_collections() {
     let gates = Gates::default();

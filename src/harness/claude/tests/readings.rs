@@ -12,6 +12,7 @@ fn title(words: impl Into<Value>) -> Value {
     json!({"type": "ai-title", "aiTitle": words.into()})
 }
 
+/// CLAUDE-021, CLAUDE-022.
 #[test]
 fn claude_021_022_titles() {
     let key = format!("sk-ant-api03-{}", "A".repeat(95));
@@ -41,6 +42,7 @@ fn claude_021_022_titles() {
     }
 }
 
+/// CLAUDE-023, CLAUDE-025, CLAUDE-028, CLAUDE-035, TEXT-013.
 #[test]
 fn claude_023_025_028_035_windowed_readings_and_what_slides_out() {
     let mut home = Home::new();
@@ -59,6 +61,7 @@ fn claude_023_025_028_035_windowed_readings_and_what_slides_out() {
     let path = home.session(LEAD, &records, 5.0);
     let row = home.row(KEY);
     assert_eq!((row.last_prompt.as_str(), row.model.as_deref()), ("second", Some("claude-opus-5")));
+    assert_eq!(row.instruction.as_ref().unwrap().text, WORK, "the two are told apart");
     assert_eq!(row.last_output.as_deref(), Some("Final answer\nin two  lines"));
     assert_eq!(row.state_detail.as_deref(), Some("running Bash"));
     assert_eq!(row.own_activity, NOW - 34.0);
@@ -71,6 +74,25 @@ fn claude_023_025_028_035_windowed_readings_and_what_slides_out() {
     assert_eq!(row.instruction.unwrap().text, WORK);
 }
 
+/// CLAUDE-011, FIELD-048: the window begins 400,000 bytes before the end; a line that was begun before it is not in it, one
+/// that begins right there is.
+#[test]
+fn claude_011_the_first_line_of_the_window() {
+    let mut home = Home::new();
+    for (id, beyond, there) in [("aaaa0001", 0, true), ("aaaa0002", 1, false), ("aaaa0003", -1, true)] {
+        let head = lines(&[ask(WORK, 60.0)]);
+        let edge = lines(&[json!({"type": "last-prompt", "lastPrompt": "at the edge"})]);
+        let frame = lines(&[json!({"type": "system", "content": ""})]);
+        let pad = 400_000 + beyond - edge.len() as i64 - frame.len() as i64;
+        let rest = lines(&[json!({"type": "system", "content": "z".repeat(pad as usize)})]);
+        home.write(&format!("projects/-w-acme-shop/{id}.jsonl"), head + &edge + &rest, 5.0);
+        let row = home.row(id);
+        assert_eq!(row.last_prompt, if there { "at the edge" } else { "" }, "{beyond} bytes beyond");
+        assert_eq!(row.title.as_deref(), Some(WORK));
+    }
+}
+
+/// CLAUDE-024, TEXT-010.
 #[test]
 fn claude_024_text_010_instruction_and_compaction() {
     let compact = |ago: f64| {
@@ -107,6 +129,7 @@ fn claude_024_text_010_instruction_and_compaction() {
     }
 }
 
+/// CLAUDE-027, CLAUDE-119, FIELD-025, FIELD-026, TURN-032: neither input nor cache tokens are in it.
 #[test]
 fn claude_027_119_field_025_026_a_response_counts_once() {
     let mut home = Home::new();
@@ -132,6 +155,25 @@ fn claude_027_119_field_025_026_a_response_counts_once() {
     assert_eq!((row.session_output_tokens, row.turn_output_tokens), (Some(99_626), Some(99_626)));
 }
 
+/// CLAUDE-030, TURN-010, TURN-020: a turn ends with the last stamp before the next prompt; a row that works shows how long
+/// this one may still take.
+#[test]
+fn claude_030_turn_010_turns_close_at_the_next_prompt() {
+    let mut home = Home::new();
+    let records =
+        [ask(WORK, 900.0), say("x", 780.0), ask("go on", 700.0), say("x", 640.0), ask("and on", 40.0), say("x", 9.0)];
+    home.session(LEAD, &records, 5.0);
+    let row = home.row(KEY);
+    let lengths: Vec<f64> = row.evidence.turn_durations.iter().map(|d| d.round()).collect();
+    assert_eq!((lengths, row.evidence.turn_start.map(|s| (NOW - s).round())), (vec![120.0, 60.0], Some(40.0)));
+    let turn = row.turn.unwrap();
+    assert_eq!(
+        (turn.elapsed_h.as_str(), turn.eta_h.as_deref(), turn.pct, turn.long),
+        ("40s", Some("1m"), Some(33), false)
+    );
+}
+
+/// CLAUDE-033.
 #[test]
 fn claude_033_the_newest_user_record_by_uuid_or_digest() {
     let home = Home::new();
@@ -145,6 +187,7 @@ fn claude_033_the_newest_user_record_by_uuid_or_digest() {
     assert_eq!(last_user_event(&none), None);
 }
 
+/// CLAUDE-037.
 #[test]
 fn claude_037_the_first_prompt() {
     let mut home = Home::new();
@@ -163,6 +206,7 @@ fn claude_037_the_first_prompt() {
     assert!(!row.first_prompt.contains("AAAA"));
 }
 
+/// CLAUDE-038.
 #[test]
 fn claude_038_a_recorded_turn_end() {
     let ended = |content: Value, ago: f64| json!({"type": "assistant", "timestamp": iso(ago), "message": {"stop_reason": "end_turn", "content": content}});
@@ -193,6 +237,7 @@ fn claude_038_a_recorded_turn_end() {
     }
 }
 
+/// CLAUDE-042.
 #[test]
 fn claude_042_question_lines() {
     use super::super::question::{Tool, summary};
@@ -222,6 +267,7 @@ fn claude_042_question_lines() {
     assert_eq!(line(Tool::ExitPlanMode, json!({"plan": 5})), "");
 }
 
+/// CLAUDE-010, CLAUDE-126.
 #[test]
 fn claude_010_126_broken_records_cost_themselves_only() {
     let mut home = Home::new();
@@ -256,11 +302,12 @@ fn claude_010_126_broken_records_cost_themselves_only() {
         (Some("Good title"), Some("claude-opus-5"), Some(10))
     );
     assert_eq!(row.instruction.as_ref().unwrap().text, WORK);
-    // Per round: two lines that are no objects, a torn record, one with a repeated key. The lone brace cannot matter.
-    assert_eq!(row.degrades.iter().map(|d| (d.code, d.count)).collect::<Vec<_>>(), [(Code::RecordSkipped, Some(12))]);
+    // Per round: two lines that are no objects, two torn records, one with a repeated key.
+    assert_eq!(row.degrades.iter().map(|d| (d.code, d.count)).collect::<Vec<_>>(), [(Code::RecordSkipped, Some(15))]);
     assert!(found.store_errors.is_empty());
 }
 
+/// SAFE-003, TRUST-033.
 #[test]
 fn safe_003_trust_033_marks_surrogates_and_depth_are_ordinary_data() {
     let mut home = Home::new();
@@ -277,6 +324,7 @@ fn safe_003_trust_033_marks_surrogates_and_depth_are_ordinary_data() {
     assert_eq!((row.first_prompt.as_str(), row.project.as_str()), (WORK, "acme/shop"));
 }
 
+/// CLAUDE-014, TRUST-028.
 /// Marked bytes in every carrier of reasoning, and no trace of them in a row, a degrade, an error or a kept reading.
 #[test]
 fn claude_014_trust_028_reasoning_is_dropped_at_the_parse_boundary() {
@@ -300,6 +348,7 @@ fn claude_014_trust_028_reasoning_is_dropped_at_the_parse_boundary() {
     assert!(!kept.contains("MARK-"));
 }
 
+/// CLAUDE-030, ROW-056.
 #[test]
 fn claude_030_row_056_starts_and_stamps() {
     let mut home = Home::new();
@@ -309,6 +358,7 @@ fn claude_030_row_056_starts_and_stamps() {
     assert!((row.own_activity - (NOW - 1500.0)).abs() < 0.01);
 }
 
+/// TURN-002, TURN-006, CLAUDE-012.
 #[test]
 fn turn_002_006_claude_012_beyond_eight_mebibytes() {
     let mut home = Home::new();
@@ -330,6 +380,7 @@ fn turn_002_006_claude_012_beyond_eight_mebibytes() {
     assert!(row.degrades.iter().any(|d| d.code == Code::ReadInPart));
 }
 
+/// CLAUDE-106.
 #[test]
 fn claude_106_what_answers_a_notification() {
     let hook = |baseline: Option<Option<&str>>| Notification {

@@ -20,6 +20,7 @@ fn fresh_child(home: &Home) {
     home.write(&format!("projects/-w-acme-shop/{LEAD}/subagents/agent-a.jsonl"), lines(&[say("x", 5.0)]), 5.0);
 }
 
+/// CLAUDE-040, CLAUDE-041, CLAUDE-090.
 #[test]
 fn claude_040_041_090_an_open_question_outranks_everything() {
     let mut home = Home::new();
@@ -41,6 +42,7 @@ fn claude_040_041_090_an_open_question_outranks_everything() {
     assert_eq!(home.state(KEY), (State::NeedsInput, want, Some(NOW - 200.0)));
 }
 
+/// ROW-051, ROW-054, CLAUDE-127.
 #[test]
 fn row_051_054_claude_127_freshness() {
     let mut home = Home::new();
@@ -59,6 +61,7 @@ fn row_051_054_claude_127_freshness() {
     }
 }
 
+/// CLAUDE-091, CLAUDE-123.
 #[test]
 fn claude_091_123_what_outranks_a_hook() {
     let mut home = Home::new();
@@ -76,6 +79,7 @@ fn claude_091_123_what_outranks_a_hook() {
     assert_eq!(home.state(KEY).0, State::NeedsInput, "and it did not clear it");
 }
 
+/// CLAUDE-094, CLAUDE-106.
 #[test]
 fn claude_094_106_a_wait_clears_on_the_next_record() {
     let mut home = Home::new();
@@ -96,6 +100,7 @@ fn claude_094_106_a_wait_clears_on_the_next_record() {
     assert_eq!(home.state(KEY).0, State::Idle);
 }
 
+/// CLAUDE-092.
 #[test]
 fn claude_092_a_session_that_ended_meanwhile_waits_for_nothing() {
     let waits = || Verdict { state: State::NeedsInput, detail: "May I?".into(), blocked_since: Some(5.0) };
@@ -105,6 +110,7 @@ fn claude_092_a_session_that_ended_meanwhile_waits_for_nothing() {
     assert_eq!(works().unless_ended(true), works());
 }
 
+/// CLAUDE-007.
 #[test]
 fn claude_007_a_running_child_a_member_and_a_hook_of_a_session_without_transcript() {
     let mut home = Home::new();
@@ -117,6 +123,18 @@ fn claude_007_a_running_child_a_member_and_a_hook_of_a_session_without_transcrip
     assert_eq!(home.state(KEY), (State::Working, "running 1 subagent".into(), None));
 }
 
+/// CLAUDE-107, CLAUDE-020: a standing hook is asked for of active rows alone.
+#[test]
+fn claude_107_an_inactive_row_waits_for_nothing() {
+    let mut home = Home::new();
+    home.session(LEAD, &[ask("Do the thing that was asked for", 95_000.0)], 90_000.0);
+    notify(&home, "permission_prompt", "May I?");
+    let row = home.collect(true).rows.remove(0);
+    assert_eq!((row.active, row.state, row.blocked_since), (false, State::Idle, None));
+    assert!(home.hooks.standing(KEY).is_some());
+}
+
+/// CLAUDE-110.
 #[test]
 fn claude_110_spacedock_roles() {
     let mut home = Home::new();
@@ -138,6 +156,7 @@ fn claude_110_spacedock_roles() {
     }
 }
 
+/// CLAUDE-129, TURN-044.
 #[test]
 fn claude_129_turn_044_a_loop_stays_published_after_the_session_went_idle() {
     let mut home = Home::new();
