@@ -243,6 +243,13 @@ impl Tree {
         let now = read::look_through(dir).ok().map(|e| e.stamp);
         let Some(known) = self.dirs.get(dir) else { return };
         let same = now.is_some() && known.stamp == now && !self.unreadable.contains_key(dir);
+        let id = |stamp: Option<Stamp>| stamp.map(|s| (s.dev, s.ino));
+        if now.is_some() && known.stamp.is_some() && id(known.stamp) != id(now) {
+            // Another directory stands here: nothing that was known of the one before it holds, its watches least.
+            self.forget_dir(dir, pass);
+            self.enter(dir, pass);
+            return;
+        }
         if !same {
             self.enter(dir, pass);
             return;
@@ -341,8 +348,10 @@ impl Tree {
             pass.watch.remove(&dir);
             self.generation += 1;
         }
-        if path == self.root {
-            self.skipped.clear();
+        let passed: Vec<PathBuf> =
+            self.skipped.range(path.to_path_buf()..).take_while(|p| p.starts_with(path)).cloned().collect();
+        for path in passed {
+            self.skipped.remove(&path);
         }
     }
 }
@@ -396,5 +405,52 @@ mod tests {
         std::fs::remove_dir_all(home.0.join("z")).unwrap();
         assert_eq!(files(&mut tree, true), ["x/a", "y/a"]);
         assert!(tree.dirs().all(|dir| !dir.ends_with("z")));
+    }
+
+    /// CLAUDE-124: a directory that another one took the place of is read and watched anew, with no sweep.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn claude_124_a_directory_made_anew_is_watched_anew() {
+        let take = |parents: &[&OsStr], _: &OsStr| if parents.len() < 2 { Take::Enter } else { Take::File };
+        let anew = |home: &Scratch, way: &str| match way {
+            "removed" => std::fs::remove_dir_all(home.0.join("p")).unwrap(),
+            _ => std::fs::rename(home.0.join("p"), std::env::temp_dir().join(format!("{}-moved", home.0.display())))
+                .unwrap(),
+        };
+        for way in ["removed", "moved"] {
+            let home = Scratch::new(&format!("tree-anew-{way}"));
+            let (tx, rx) = std::sync::mpsc::channel();
+            let watch = Watch::start(move || tx.send(()).unwrap_or(()));
+            let mut tree = Tree::new(home.0.clone(), take);
+            let mut now = |want: &[&str]| {
+                let mut found = Vec::new();
+                // Notices come one by one; the last of them completes the picture.
+                for _ in 0..100 {
+                    let dirty = watch.take();
+                    let pass =
+                        Pass { now: NOW, window: WINDOW, all: false, dirty: &dirty, sweep: false, watch: &watch };
+                    tree.refresh(&pass);
+                    found = tree.files().map(|(_, name, _)| name.to_string_lossy().into_owned()).collect();
+                    if found == want {
+                        return;
+                    }
+                    let _ = rx.recv_timeout(std::time::Duration::from_millis(50));
+                }
+                panic!("{way}: wanted {want:?}, found {found:?}");
+            };
+            home.write("p/d/a", "1", NOW);
+            home.write("p/d/b", "1", NOW);
+            symlink("a", home.0.join("p/d/link")).unwrap();
+            now(&["a", "b"]);
+            anew(&home, way);
+            home.write("p/d/c", "1", NOW);
+            now(&["c"]);
+            home.write("p/d/e", "1", NOW);
+            now(&["c", "e"]);
+            std::fs::remove_file(home.0.join("p/d/c")).unwrap();
+            now(&["e"]);
+            assert_eq!(tree.skipped().count(), 0, "the link went with the directory");
+            let _ = std::fs::remove_dir_all(format!("{}-moved", home.0.display()));
+        }
     }
 }

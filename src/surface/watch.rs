@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Dirty {
     /// Notices were lost: anything may have changed.
     pub everything: bool,
-    /// Changed directories with the names that changed in them.
+    /// Changed directories with the names that changed in them; without names, the directory itself is to be looked at.
     pub dirs: HashMap<PathBuf, HashSet<OsString>>,
 }
 
@@ -101,6 +101,7 @@ impl Watch {
 #[cfg(target_os = "linux")]
 mod kernel {
     use super::{Table, lock};
+    use std::collections::HashSet;
     use std::ffi::{CString, OsStr};
     use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
     use std::os::unix::ffi::OsStrExt;
@@ -184,14 +185,14 @@ mod kernel {
                 wake();
                 return;
             }
-            if note(buf.get(..n as usize).unwrap_or_default(), table) {
+            if note(buf.get(..n as usize).unwrap_or_default(), table, fd) {
                 wake();
             }
         }
     }
 
     /// Notes a buffer of inotify events (inotify(7)); tells whether any concerned a known directory.
-    fn note(mut events: &[u8], table: &Mutex<Table>) -> bool {
+    fn note(mut events: &[u8], table: &Mutex<Table>, fd: &OwnedFd) -> bool {
         const HEAD: usize = 16;
         let mut table = lock(table);
         let mut any = false;
@@ -205,10 +206,16 @@ mod kernel {
                 any = true;
                 continue;
             }
-            if mask & libc::IN_IGNORED != 0 {
+            if mask & (libc::IN_IGNORED | libc::IN_MOVE_SELF) != 0 {
                 if let Some(dir) = table.dirs.remove(&wd) {
+                    if mask & libc::IN_MOVE_SELF != 0 {
+                        // The watch went along; what stands at the path now, if anything, is another directory.
+                        // SAFETY: no pointer is passed; an unknown watch is an error that changes nothing.
+                        unsafe { libc::inotify_rm_watch(fd.as_raw_fd(), wd) };
+                    }
                     table.known.remove(&dir);
-                    table.dirty.dirs.entry(dir).or_default();
+                    // Names noticed before are of the directory that was.
+                    table.dirty.dirs.insert(dir, HashSet::new());
                     any = true;
                 }
                 continue;

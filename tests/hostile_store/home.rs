@@ -191,7 +191,7 @@ impl Board {
     /// One request; `None` when nothing answers.
     pub fn ask(&self, method: &str, path: &str, body: &[u8]) -> Option<Reply> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
-        stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
+        stream.set_read_timeout(Some(Duration::from_mins(1))).ok()?;
         let kind = if body.is_empty() { "" } else { "Content-Type: application/json\r\n" };
         let (port, length) = (self.port, body.len());
         write!(stream, "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{kind}Content-Length: {length}\r\n\r\n")

@@ -233,7 +233,7 @@ fn every_hostile_transcript_at_once() {
     let counters = board.get("/api/health?counters=1").json();
     assert!(!counters.to_string().contains("panic\":1"), "{counters}");
     assert!(!board.said().contains("panicked"), "{}", board.said());
-    assert!(cold.as_secs() < 20, "{cold:?}");
+    assert!(cold.as_secs() < 60, "{cold:?}");
     if let Some(peak) = board.peak_kib() {
         assert!(peak < 120 * 1024, "{peak} KiB");
     }
