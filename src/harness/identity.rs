@@ -3,6 +3,7 @@
 
 use crate::model::Observed;
 use crate::surface::read::{self, Kind};
+use crate::text::safe::clean;
 use blake2::digest::consts::{U12, U16};
 use blake2::{Blake2b, Digest};
 use std::collections::HashMap;
@@ -72,7 +73,9 @@ fn measure(cwd: &Path) -> Option<Identity> {
         Some(root) => (read::real(&root).unwrap_or(root), "git", "git common directory"),
         None => (real, "path", "working directory path"),
     };
-    let name = root.file_name().map_or_else(|| root.to_string_lossy(), |n| n.to_string_lossy()).into_owned();
+    let name = root.file_name().map_or_else(|| root.to_string_lossy(), |n| n.to_string_lossy());
+    // A folder may be named by anybody.
+    let name = clean(&name).into_owned();
     Some(Identity { key: format!("{kind}:{}", digest(&root)), name, source })
 }
 
@@ -164,6 +167,8 @@ mod tests {
         assert!(a.key.starts_with("git:") && a.key.len() == 28);
         let p = ids.of(&base.join("plain"), 0.0).unwrap();
         assert!(p.key.starts_with("path:"));
+        std::fs::create_dir(base.join("odd\u{202e}\nname")).unwrap();
+        assert_eq!(ids.of(&base.join("odd\u{202e}\nname"), 0.0).unwrap().name, "odd name");
         assert_eq!(ids.of(Path::new("relative"), 0.0), None);
         assert_eq!(ids.of(&base.join("gone"), 0.0), None);
         let mut row = Observed::new(Key::Codex, "s");
