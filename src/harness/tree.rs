@@ -185,7 +185,10 @@ impl Tree {
             Some(known) => {
                 let there: BTreeSet<&OsStr> = names.iter().map(|(n, _)| n.as_os_str()).collect();
                 let missing = known.files.keys().chain(&known.dirs).filter(|n| !there.contains(n.as_os_str()));
-                missing.map(|n| dir.join(n)).collect()
+                let passed = self.skipped.range(dir.to_path_buf()..).take_while(|p| p.starts_with(dir));
+                let passed =
+                    passed.filter(|p| p.parent() == Some(dir) && p.file_name().is_some_and(|n| !there.contains(n)));
+                missing.map(|n| dir.join(n)).chain(passed.cloned()).collect()
             }
             None => {
                 self.generation += 1;
