@@ -27,6 +27,8 @@ struct Reader {
     make: Make,
     /// None after a panic, until the next pass makes it anew.
     collector: Option<Box<dyn Collector>>,
+    /// Its store was not there in the last pass: what was noticed since went past it.
+    absent: bool,
 }
 
 /// What a pass found beside the rows.
@@ -49,7 +51,8 @@ pub struct Scanner {
 impl Scanner {
     /// A scanner over readers in registry order. Nothing is read yet.
     pub fn new(makes: Vec<(Key, Make)>, watch: Watch) -> Scanner {
-        let readers = makes.into_iter().map(|(key, make)| Reader { key, collector: Some(make()), make }).collect();
+        let readers =
+            makes.into_iter().map(|(key, make)| Reader { key, collector: Some(make()), make, absent: false }).collect();
         Scanner { readers, watch, last_sweep: f64::NEG_INFINITY }
     }
 
@@ -161,6 +164,11 @@ impl Reader {
     fn run(&mut self, found: Option<bool>, pass: &Pass<'_>) -> Outcome {
         let status = HarnessStatus::new(self.key, found.unwrap_or(true));
         let mut outcome = Outcome { status, collected: None, quota: None, panicked: false };
+        // A store that came back is looked at whole.
+        let was_absent = std::mem::replace(&mut self.absent, found == Some(false));
+        let sweep = pass.sweep || was_absent;
+        let pass =
+            &Pass { now: pass.now, window: pass.window, all: pass.all, dirty: pass.dirty, sweep, watch: pass.watch };
         let collector = self.collector.get_or_insert_with(&self.make);
         let mut read = |there: bool| {
             if there {
@@ -251,6 +259,30 @@ mod tests {
 
     fn one(key: Key) -> Collected {
         Collected { rows: vec![Observed::new(key, "s")], ..Collected::default() }
+    }
+
+    /// TRUST-052: a store that went away and came back is looked at whole at once, since its notices were nobody's.
+    #[test]
+    fn trust_052_a_store_that_came_back_is_swept() {
+        static PASSES: AtomicUsize = AtomicUsize::new(0);
+        struct Comes;
+        impl Collector for Comes {
+            fn key(&self) -> Key {
+                Key::Claude
+            }
+            fn discovered(&mut self) -> bool {
+                PASSES.fetch_add(1, Ordering::SeqCst) % 3 != 1
+            }
+            fn collect(&mut self, pass: &Pass<'_>) -> Result<Collected, String> {
+                Err(pass.sweep.to_string())
+            }
+        }
+        let makes: Vec<(Key, Make)> = vec![(Key::Claude, Box::new(|| Box::new(Comes)))];
+        let mut scanner = Scanner::new(makes, Watch::off());
+        let mut swept = |now| scanner.pass(now, 1.0, false).source.harnesses[0].error.clone();
+        let told: Vec<_> = (0..5).map(|n| swept(100.0 + f64::from(n))).collect();
+        let (yes, no) = (Some("true".to_owned()), Some("false".to_owned()));
+        assert_eq!(told, [yes.clone(), None, yes, no, None]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::home::{Home, harness, lines, row, talk};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// Turns the files of a project over, without a pause, until told to stop.
 fn churn(home: &Home, stop: &AtomicBool) {
@@ -85,4 +86,29 @@ fn files_that_vanish_and_rotate_while_they_are_read() {
     });
     assert_eq!(row(&data, "claude", "cccc0003")["degrades"], json!([]));
     assert!(end.exists() && !board.said().contains("panicked"), "{}", board.said());
+}
+
+/// TRUST-052, CLAUDE-002: a store that is moved away takes its rows along, and the one in its place is read at once, not at the
+/// next look at everything.
+#[test]
+fn a_store_that_goes_and_another_that_comes() {
+    let home = Home::new();
+    let write = |key: &str, title: &str| {
+        let name = format!(".claude/projects/-w-acme-shop/{key}-0000-4000-8000-000000000000.jsonl");
+        home.write(&name, lines(&talk(&home, title, 5.0)), 5.0)
+    };
+    let titles = |data: &Value| -> Vec<String> {
+        data["sessions"].as_array().unwrap().iter().map(|r| r["title"].as_str().unwrap().to_owned()).collect()
+    };
+    write("aaaa0001", "Of the first store");
+    let board = home.serve();
+    assert_eq!(titles(&board.data()), ["Of the first store"]);
+    let begun = Instant::now();
+    std::fs::rename(home.at(".claude"), home.at("elsewhere")).unwrap();
+    board.until("no store", |b| (harness(&b.data(), "claude")["discovered"] == false).then_some(()));
+    write("aaaa0002", "Of the second store");
+    board.until("the second store", |b| (titles(&b.data()) == ["Of the second store"]).then_some(()));
+    write("aaaa0003", "Another one of it");
+    board.until("what is written to it", |b| (titles(&b.data()).len() == 2).then_some(()));
+    assert!(begun.elapsed().as_secs() < 25, "only a look at everything found it: {:?}", begun.elapsed());
 }

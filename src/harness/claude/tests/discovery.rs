@@ -247,6 +247,45 @@ fn claude_034_row_005_resume_tokens() {
     }
 }
 
+/// CLAUDE-081, CLAUDE-082, ROW-041, TURN-030: a task is as old as its file, from its birth where the platform tells that.
+#[test]
+fn claude_081_082_ages_and_what_remains() {
+    use super::super::tasks::{self, Found, Tasks};
+    use crate::harness::tree::File;
+    use crate::model::{Key, Observed, task};
+    let home = Home::new();
+    let mut kept = Tasks::new();
+    let mut read = |n: u32, status: &str, birth: Option<f64>, updated: f64| {
+        let body = json!({"id": n, "subject": "s", "status": status}).to_string();
+        let path = home.write(&format!("tasks/{LEAD}/{n}.json"), body, updated);
+        let stamp = crate::surface::read::look(&path).unwrap().stamp;
+        match tasks::read(&mut kept, &path, &File { stamp, birth: birth.map(|ago| NOW - ago) }, NOW) {
+            Found::Task(task) => task,
+            _ => panic!("no task"),
+        }
+    };
+    let tasks = vec![
+        read(1, "completed", Some(4000.0), 3400.0),
+        read(2, "completed", Some(3400.0), 3380.0),
+        read(3, "in_progress", Some(300.0), 30.0),
+        read(4, "pending", None, 7300.0),
+        // Copied here: born after it was written.
+        read(5, "completed", Some(10.0), 5000.0),
+    ];
+    let mut row = Observed::new(Key::Claude, KEY);
+    task::attach(&mut row, tasks);
+    let told: Vec<_> = row.tasks.iter().map(|t| (t.elapsed_h.as_deref(), t.updated_ago.as_deref())).collect();
+    let want = [
+        (Some("10m"), Some("56m ago")),
+        (Some("20s"), Some("56m ago")),
+        (Some("5m"), Some("30s ago")),
+        (Some("2h 1m"), Some("2h 1m ago")),
+        (Some("–"), Some("1h 23m ago")),
+    ];
+    assert_eq!(told, want);
+    assert_eq!((row.total, row.done, row.open, row.progress_pct, row.eta_h.as_deref()), (5, 3, 2, 60, Some("20m")));
+}
+
 /// CLAUDE-080, CLAUDE-081, ROW-040, ROW-043.
 #[test]
 fn claude_080_081_tasks_of_both_folder_shapes() {
