@@ -219,7 +219,7 @@ fn trust_080_081_annotations() {
             let store = Annotations::new(place.clone(), quiet());
             let key = ("codex".to_owned(), format!("s{}", dice.below(9)));
             let saved = store.save(&key, &words("Another"), &Observed::default(), NOW + 5.0);
-            saved.persisted().then(|| list(&store))
+            saved.outcome.persisted().then(|| list(&store))
         },
         |place| list(&Annotations::new(place.clone(), quiet())),
     );
