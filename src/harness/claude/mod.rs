@@ -35,10 +35,11 @@ pub use hooks::{Hooks, Notified, NotifyReply, Popup};
 pub use store::ClaudeRoots;
 
 use crate::config::MAX_CACHE_ENTRIES;
+use crate::harness::degrades;
 use crate::harness::identity::Identities;
 use crate::harness::tree::Tree;
 use crate::harness::{Collected, Collector, Pass};
-use crate::model::{Code, Degrade, Key};
+use crate::model::Key;
 use crate::surface::read;
 use cache::Kept;
 use family::Mate;
@@ -53,10 +54,8 @@ use transcript::{Child, Limits, Transcript};
 const OLD_HEADS_SEC: f64 = 120.0;
 /// A clock that steps back further than this makes everything read be read anew, seconds.
 const STEP_BACK_SEC: f64 = 1.0;
-/// Most links and special files that are named one by one; all are counted.
-const SKIPPED_NAMED: usize = 64;
-/// Why they are.
-const PASSED_OVER: &str = "NotAFile: a link or special file is passed over";
+/// Store key of the transcripts, named in degrades.
+const STORE: &str = "claude.projects";
 
 /// The reader of a Claude store.
 pub struct Claude {
@@ -122,21 +121,8 @@ impl Claude {
 
     /// Directories that could not be listed and links that were passed over.
     fn disclose(&self, found: &mut Collected) {
-        for (tree, source) in [(&self.projects, "projects"), (&self.tasks, "tasks"), (&self.teams, "teams")] {
-            let source = format!("claude.{source}");
-            let before = found.store_errors.len();
-            found
-                .store_errors
-                .extend(tree.unreadable().map(|(p, why)| (p.display().to_string(), format!("Io: {why}"))));
-            if found.store_errors.len() > before {
-                found.degrades.push(Degrade { code: Code::StoreUnreadable, source: source.clone(), count: None });
-            }
-            let skipped = tree.skipped().count() as u64;
-            let named = tree.skipped().take(SKIPPED_NAMED).map(|path| path.display().to_string());
-            found.store_errors.extend(named.map(|path| (path, PASSED_OVER.to_owned())));
-            if skipped > 0 {
-                found.degrades.push(Degrade { code: Code::RecordSkipped, source, count: Some(skipped) });
-            }
+        for (tree, source) in [(&self.projects, STORE), (&self.tasks, "claude.tasks"), (&self.teams, "claude.teams")] {
+            degrades::of_trees([tree], source, found);
         }
     }
 }
@@ -169,6 +155,7 @@ impl Collector for Claude {
         }
         let spare = if pass.now - self.last_all < OLD_HEADS_SEC { MAX_CACHE_ENTRIES } else { 0 };
         self.readers.end(spare);
+        degrades::lift(&mut found, STORE);
         found.store_errors.sort();
         found.store_errors.dedup();
         Ok(found)
