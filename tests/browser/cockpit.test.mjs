@@ -92,6 +92,48 @@ else {
     await r.sees('article:has(h3:has-text("billing"))', /Open one of the source sessions alone, or rename/);
   });
 
+  test('UI-051 an open select holds back payload paints, twelve in a row at most, and a manual refresh paints', async () => {
+    await open('#n=projects');
+    const select = page.locator('article:has(h3:has-text("docs")) select');
+    const named = (at, title) => {
+      const body = busy(NOW + at);
+      body.sessions[0].title = title;
+      return body;
+    };
+    const shown = (title) => page.locator(`text=${title}`).count();
+    await select.focus();
+    await r.publish(named(1, 'Held back'), { taken: true });
+    await r.settle();
+    assert.equal(await shown('Held back'), 0, 'taken, and not painted');
+    await select.blur();
+    await page.waitForSelector('text=Held back');
+    await select.focus();
+    await r.publish(named(2, 'Until a choice'), { taken: true });
+    assert.equal(await shown('Until a choice'), 0);
+    await select.selectOption('build');
+    await page.waitForSelector('text=Until a choice');
+    await page.evaluate(() => document.activeElement.blur());
+    await select.focus();
+    for (let i = 1; i <= 12; i += 1) await r.publish(named(10 + i, `Turn ${i} of many`), { taken: true });
+    await r.settle();
+    assert.equal(await page.locator('text=of many').count(), 0);
+    await r.publish(named(30, 'The thirteenth'));
+    await page.waitForSelector('text=The thirteenth');
+    assert.equal(await page.evaluate(() => document.activeElement.tagName), 'SELECT', 'and the select keeps the focus');
+    server.fail('500');
+    for (const at of [40, 41]) {
+      const n = asksOf('/api/data').length;
+      server.set(named(at, 'By hand'));
+      await r.until(() => asksOf('/api/data').length > n, 'a failing refresh');
+      await r.quiet();
+    }
+    server.fail(null);
+    await page.waitForSelector('[data-act=retry]');
+    await select.focus();
+    await page.evaluate(() => document.querySelector('[data-act=retry]').click());
+    await page.waitForSelector('text=By hand');
+  });
+
   test('UI-168 off draws no card, an untrusted store is said, reads off suspend', async () => {
     await open('#n=projects', morning(NOW));
     assert.equal(await page.locator('[data-condition]').count(), 0);

@@ -202,6 +202,67 @@ else {
     await page.waitForSelector('.row-open');
   });
 
+  test('UI-049 UI-050 the row under a moving pointer stays under it, and a resting pointer hides nothing new', async () => {
+    const box = page.locator('[data-row="claude:5be0c111"]');
+    const top = () => box.evaluate((n) => Math.round(n.getBoundingClientRect().top));
+    const grown = (at) => {
+      const next = morning(at);
+      next.sessions[0].subagents = Array.from({ length: 6 }, (_, i) => agent(`a rather long name of a worker ${i}`, { started_at: NOW - 9 }));
+      next.sessions[1].source_gaps = ['tokens', 'block state'];
+      return next;
+    };
+    await open();
+    await page.setViewportSize({ width: 1440, height: 600 });
+    await page.mouse.move(400, 300);
+    await page.mouse.move(400, await top() + 30);
+    const was = await top();
+    await page.evaluate(() => { window.node = document.querySelector('[data-row="claude:5be0c111"]'); });
+    await publish(grown(NOW + 5));
+    assert.equal(await top(), was, 'the row under the pointer did not move');
+    assert.ok(await page.evaluate(() => scrollY > 0 && window.node.isConnected && window.node.matches(':hover')));
+    await open();
+    await page.mouse.move(400, await top() + 30);
+    await page.waitForFunction((t) => performance.now() > t + 1100, await page.evaluate(() => performance.now()));
+    await publish(grown(NOW + 5));
+    assert.equal(await page.evaluate(() => scrollY), 0, 'a pointer at rest scrolls nothing');
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  test('UI-260 eight hours of refreshes leave the heap, the document and its listeners as they were', async () => {
+    await page.addInitScript(() => {
+      let skipped = 0;
+      const [now, date] = [performance.now.bind(performance), Date.now];
+      performance.now = () => now() + skipped;
+      Date.now = () => date() + skipped;
+      globalThis.skip = (ms) => { skipped += ms; };
+    });
+    const cdp = await r.context.newCDPSession(page);
+    await cdp.send('Performance.enable');
+    const held = async () => {
+      for (let i = 0; i < 2; i += 1) await cdp.send('HeapProfiler.collectGarbage');
+      const { metrics } = await cdp.send('Performance.getMetrics');
+      return Object.fromEntries(['JSHeapUsedSize', 'Nodes', 'JSEventListeners'].map((n) => [n, metrics.find((m) => m.name === n).value]));
+    };
+    const step = 144;
+    const turn = async (i) => {
+      await page.evaluate((ms) => globalThis.skip(ms), step * 1000);
+      const board = crowd(NOW + i * step, 60, i);
+      for (const n of [3, 9, 21]) board.sessions[n].state = (i + n) % 5 < 2 ? 'working' : 'idle';
+      await publish(board);
+    };
+    await open('#n=sessions', crowd(NOW, 60));
+    // Whole twice over: what is kept for a while (rates, cues, notifications) has filled by then.
+    for (let i = 1; i <= 60; i += 1) await turn(i);
+    const start = await held();
+    for (let i = 61; i <= 200; i += 1) await turn(i);
+    const end = await held();
+    const more = (n) => (100 * end[n]) / start[n] - 100;
+    assert.ok(more('JSHeapUsedSize') < 10, `heap ${more('JSHeapUsedSize').toFixed(1)} %, ${start.JSHeapUsedSize} → ${end.JSHeapUsedSize}`);
+    assert.ok(more('Nodes') < 5 && more('JSEventListeners') < 5, JSON.stringify([start, end]));
+    is(faults, []);
+    await cdp.detach();
+  });
+
   test('UI-110 tasks open in place with their words, and Codex steps carry no age', async () => {
     const codex = row('codex', 'cx1', { state: 'working', title: 'x', eta_h: '5m', tasks: [task('Step', 'in_progress', { elapsed_h: '9m' })] });
     await open('#n=sessions', payload(NOW, [codex, row('claude', 'cl1', { state: 'working', title: 'y', eta_h: '5m', tasks: [task('Step', 'completed', { elapsed_h: '9m', updated_ago: '2m ago' })] })]));
