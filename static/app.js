@@ -106,9 +106,24 @@ function arriveNew() {
   root.querySelector('main h1')?.focus({ preventScroll: true });
 }
 
+/** Where the reader stands: the focused control, and the first row in sight, since rows out of sight only guess their height. */
+function placeNow() {
+  const seen = [...root.querySelectorAll('main [data-row]')].find((n) => n.getBoundingClientRect().bottom > 0);
+  return { y: scrollY, key: document.activeElement?.dataset?.fk, row: seen?.dataset.row, top: seen?.getBoundingClientRect().top };
+}
+
+/** Puts that row back at its height, and again while rows above it take their true size. */
+function hold(place, frames) {
+  const row = byKey(root, place.row, 'row');
+  if (!row) return;
+  scrollBy(0, row.getBoundingClientRect().top - place.top);
+  if (frames) requestAnimationFrame(() => hold(place, frames - 1));
+}
+
 function arriveBack() {
   const place = places.get(entry);
   scrollTo(0, place?.y ?? 0);
+  if (place?.y > 0) hold(place, 3);
   const node = byKey(root, place?.key) ?? root.querySelector('main h1');
   node?.focus({ preventScroll: true });
 }
@@ -122,7 +137,7 @@ function readRoute() {
 }
 
 addEventListener('hashchange', () => {
-  places.set(entry, { y: scrollY, key: document.activeElement?.dataset?.fk });
+  places.set(entry, placeNow());
   const back = Number.isInteger(history.state?.n);
   entry = back ? history.state.n : (newest += 1);
   const was = state.route;

@@ -4,7 +4,10 @@ import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { STATIC, assets } from './fake.mjs';
 import { dwell, program, rig } from './rig.mjs';
 
 const BIN = process.env.CARGENTO_BIN;
@@ -63,6 +66,20 @@ else {
     await r.sees('[data-notice=demo]', /invented/);
     assert.ok(await page.locator('[data-row]').count() > 0);
     is(r.faults, []);
+  });
+
+  test('UI-001 UI-002 UI-004 UI-006 the bytes in static/ are the bytes served, the document is the same each time, and the terminal’s files are withheld', async () => {
+    for (const [name, path] of assets()) {
+      const reply = await fetch(`${server.url}assets/${name}`);
+      if (name.startsWith('xterm')) assert.equal(reply.status, 404, name);
+      else assert.ok(Buffer.from(await reply.arrayBuffer()).equals(readFileSync(path)), `${name} is not the file of this checkout`);
+    }
+    const [one, two] = await Promise.all([0, 1].map(() => fetch(server.url).then((x) => x.text())));
+    assert.equal(one, two);
+    assert.equal(one.replace(/<meta name="cargento-focus"[^>]*>\s*/, '').trim(), readFileSync(join(STATIC, 'index.html'), 'utf8').trim());
+    await r.open('#n=sessions');
+    await r.quiet();
+    is(await page.evaluate(() => performance.getEntriesByType('resource').filter((e) => /xterm/.test(e.name)).length), 0);
   });
 
   test('UI-120 UI-125 every session of the demo has its page, and everything it cannot say is said in words', async () => {

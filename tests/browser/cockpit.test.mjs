@@ -501,8 +501,15 @@ else {
     await open('#n=project:team%2Fone', board, null);
     const changed = crowd(NOW + 5, 500, 1);
     for (const s of changed.sessions) s.project = s.project_key = 'team/one';
+    // Time on the processor, not by the clock: a busy machine makes nothing slower by its own fault.
+    const cdp = await r.context.newCDPSession(page);
+    await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
+    const spent = async () => (await cdp.send('Performance.getMetrics')).metrics.find((m) => m.name === 'ScriptDuration').value * 1000;
+    const before = await spent();
     await publish(changed);
-    assert.ok(await page.evaluate(() => performance.getEntriesByName('board')[0].duration) < 500);
+    const ms = await spent() - before;
+    assert.ok(ms > 0 && ms < 500, `${ms} ms`);
+    await cdp.detach();
     assert.equal(await page.locator('.scope-a').count(), 501);
   });
 }

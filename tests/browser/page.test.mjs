@@ -462,6 +462,40 @@ else {
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 
+  test('UI-244 UI-270 empty, loading, missing, refused and stalled states have no accessibility violation either', async () => {
+    const confessing = payload(NOW, [], { harnesses: harnesses([]), in_quiet_hours: true, annotate_notice: 'The store of typed words cannot be read.', history_reset: 'version', ends_reset: 'unreadable', cleared: 2, usage_fetch: true });
+    await r.open('?all=1#n=sessions', confessing);
+    await page.keyboard.press('?');
+    await page.waitForSelector('text=cargento 0.0.0-fake');
+    await r.accessible('an empty board with all its notices and the menu');
+    for (const [place, body] of [['#n=attention', payload(NOW, [])], ['#n=projects', payload(NOW, [])], ['#n=session:a:claude:nobody', morning(NOW)], ['#n=project:nowhere', morning(NOW)], ['#n=session:acme%2Fshop:claude:27d10654', { ...morning(NOW), annotate: false }]]) {
+      await r.open(place, body);
+      await r.quiet();
+      await r.accessible(`bare ${place}`);
+    }
+    await r.open('#n=intent', morning(NOW), { '/api/annotations': { status: 500, body: {} } });
+    await r.sees('main', 'could not be read');
+    await r.accessible('a log that was not read');
+    await r.open('#n=project:acme%2Fshop:decisions', morning(NOW), { '/api/project-context': { status: 500, body: {} } });
+    await r.sees('main', 'could not be read');
+    await r.accessible('a record that was not read');
+    await r.open('#n=sessions', morning(NOW));
+    server.fail('500');
+    for (let i = 0; i < 2; i += 1) {
+      const n = r.asked('/api/data').length;
+      server.set(morning(NOW));
+      await r.until(() => r.asked('/api/data').length > n, 'a failing refresh');
+      await r.quiet();
+    }
+    await page.waitForSelector('main[data-stale]');
+    await r.accessible('a stalled board');
+    await page.goto('about:blank');
+    await page.goto(`${server.url}#n=sessions`);
+    await page.waitForSelector('.skeleton', { state: 'attached' });
+    await r.accessible('a board that has not loaded');
+    server.fail(null);
+  });
+
   test('LOOK-033 LOOK-034 reduced motion leaves nothing moving', async () => {
     await page.emulateMedia({ reducedMotion: 'reduce' });
     await open();
