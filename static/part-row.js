@@ -139,7 +139,7 @@ function Active({ row, spark }) {
 
 function Past({ row }) {
   return html`<div class="row-left"><div class="row-who-cell">
-      <div class="row-past"><${Badge} state=${row.state} live=${false} /><h3 class="row-title"><span class="clamp2"><${Title} row=${row} /></span><${Marks} row=${row} /></h3><${Sid} row=${row} /></div>
+      <div class="row-past"><${Badge} state=${row.state} live=${false} /><h3 class="row-title"><span class="clamp2"><${Title} row=${row} /></span><${Marks} row=${row} /></h3></div>
       ${!row.title && row.lastPrompt ? html`<p class="row-line"><${Label}>LAST PROMPT<//> · <${T} s=${row.lastPrompt} /></p>` : null}
       <p class="row-meta"><span class="row-by"><${Harness} harness=${row.harness} label=${row.harnessLabel} />${row.authority ? html`<span class="row-model"><${T} s=${row.authority} /></span>` : null}</span>
         <${Where} row=${row} /></p>
@@ -149,7 +149,7 @@ function Past({ row }) {
     <div class="row-right"><div class="row-now" data-fact="now"><p class="row-value clamp2"><${Now} row=${row} /></p>
       ${row.outcome ? html`<p class="row-inline"><${Outcome} outcome=${row.outcome} />${row.git && row.outcome.tone === 'bad' ? html` <span class="quiet-text">${row.git}</span>` : null}</p>` : null}
       ${row.line ? html`<${Instruction} line=${row.line} />` : null}</div>
-    <div class="row-fig"><${Label}>${row.ended ? 'ENDED' : row.quiet ? 'QUIET' : 'NO STATE'}<//>
+    <div class="row-fig"><${Label}>${row.ended ? 'ENDED' : row.quiet ? 'QUIET' : 'NO STATE'}<//><${Sid} row=${row} />
       ${row.subagents.list.length ? html`<span class="quiet-text">${many(row.subagents.list.length, 'agent')}</span>` : null}</div></div>`;
 }
 

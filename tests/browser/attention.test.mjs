@@ -247,7 +247,7 @@ else {
   const shown = () => page.evaluate(() => globalThis.shown.map(({ title, body, tag }) => [title, body, tag]));
   const one = (more, top) => payload(NOW, [row('claude', 'aaaa0001', { title: 'T', ...more })], top);
 
-  test('UI-220 NOTE-050 NOTE-051 the first payload primes, each edge is raised once, and quiet hours hold all but questions', async () => {
+  test('UI-220 UI-222 NOTE-050 NOTE-051 the first payload primes, each edge is raised once, a click opens its session, and quiet hours hold all but questions', async () => {
     await stub('granted');
     await r.open('#n=sessions', one({ state: 'working' }));
     await r.quiet();

@@ -249,6 +249,23 @@ else {
     is(silent.filter((t) => !/15 minutes or more/.test(t)), [], 'the session page says this one in full');
   });
 
+  test('LOOK-042 LOOK-043 LOOK-050 LOOK-054 LOOK-055 marks, pills, the delegation figure, fields and banners', async () => {
+    await r.open('#n=sessions', { ...morning(NOW), history_reset: 'version' }, GETS);
+    is(await page.$$eval('[data-row="claude:5be0c111"] .mark', (l) => l.map((n) => [n.textContent.replace(/:.*/, ''), getComputedStyle(n).color, getComputedStyle(n).borderStyle])), [['⚠LONG TURN', 'rgb(242, 184, 75)', 'none'], ['↻LOOP', 'rgb(226, 139, 99)', 'none'], ['FIRST OFFICER', 'rgb(183, 192, 198)', 'solid']]);
+    is(await style('.mark-drift', 'color', 'borderTopColor', 'borderTopStyle'), ['rgb(242, 184, 75)', 'rgb(242, 184, 75)', 'solid']);
+    is(await page.$$eval('[data-row="claude:27d10654"] .pill', (l) => l.map((n) => [n.textContent.trim().replace(/\s+/g, ' '), getComputedStyle(n.querySelector('.dot')).backgroundColor !== 'rgba(0, 0, 0, 0)'])), [['reviewer4m', true], ['lint-worker2m· by planner', true], ['planner stopped', false], ['test-worker stopped· by planner', false]]);
+    is(await page.$$eval('.banner', (l) => l.map((n) => { const s = getComputedStyle(n); return [s.position, s.backgroundColor, s.borderLeftWidth, s.borderLeftColor]; })), [['static', 'rgb(28, 33, 37)', '3px', 'rgb(242, 184, 75)'], ['static', 'rgb(28, 33, 37)', '3px', 'rgb(92, 200, 180)']]);
+    await r.open(`${PROJECT}:console`, busy(NOW), COCKPIT);
+    is(await page.$$eval('[data-group=delegation] *', (l) => Math.max(...l.map((n) => parseFloat(getComputedStyle(n).fontSize)))), 32);
+    await r.open(SESSION, whole(NOW), GETS);
+    const box = page.locator('[data-field=goal]');
+    const line = await box.evaluate((n) => n.getBoundingClientRect().height);
+    await box.fill(`${'word '.repeat(47)}end`);
+    assert.ok(await box.evaluate((n) => n.getBoundingClientRect().height) > line + 10, 'a field grows with its words');
+    await r.sees('.intent', '238/240');
+    is(await style('.box-count', 'marginLeft', 'fontFamily').then(([, family]) => /^"IBM Plex Mono"/.test(family)), true);
+  });
+
   test('LOOK-081 what is hidden is not drawn', async () => {
     await r.open('#n=sessions', morning(NOW), GETS);
     await page.evaluate(() => { document.querySelector('.row').hidden = true; document.querySelector('.fleet').hidden = true; });
