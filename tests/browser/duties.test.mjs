@@ -190,7 +190,7 @@ else {
     const order = ['Intent and drift', 'A check happens only when you ask', 'Intent GOAL', 'EXPECTED OUTCOME', 'Drift Analyze drift', 'Conflict to settle', 'DEPARTURES RAISED TO YOU', 'discard everything'].map((w) => [w, panel.indexOf(w)]);
     is(order.map(([, at]) => at), order.map(([, at]) => at).sort((a, b) => a - b));
     assert.ok(order.every(([, at]) => at >= 0), JSON.stringify(order));
-    for (const words of ['from your prompt', 'added from', 'revision 4 of 4 · typed 12m ago', 'only the first 8 characters']) assert.ok(panel.includes(words), words);
+    for (const words of ['from your prompt', 'added from', 'revision 4 of 4 · ', ' 12m ago', 'only the first 8 characters']) assert.ok(panel.includes(words), words);
     await page.click('summary:has-text("what it reads and sends")');
     await page.waitForSelector('details[open] >> text=sends session content off this machine');
     await r.publish({ ...alone({ ...annotated(NOW), state_detail: 'next' }), generated: NOW + 5 });
