@@ -227,6 +227,8 @@ else {
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       assert.equal(wide, 0, place);
       is(await page.$$eval('.badge, .btn-now, .label, .mark', (l) => l.filter((n) => n.checkVisibility() && !n.closest('.sr') && n.scrollWidth > n.clientWidth + 1 && getComputedStyle(n).overflow !== 'visible').map((n) => n.textContent)), [], place);
+      is(await page.$$eval('.mono-mark', (l) => l.filter((n) => n.checkVisibility() && n.scrollHeight > n.clientHeight + 6).length), 0, `${place}: two letters on one line`);
+      is(await page.$$eval('.row-who-cell, .row-goal, .row-now, .row-next, .item-main, .item-body', (l) => l.flatMap((cell) => [...cell.querySelectorAll('*')].filter((n) => n.checkVisibility() && !n.closest('.sr, .clamp1, .pill, .row-line') && n.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1).map((n) => n.outerHTML.slice(0, 80)))), [], `${place}: nothing reaches into its neighbour`);
     }
     await r.open('#n=sessions', crowd(NOW, 20));
     assert.ok(await page.locator('.view-head .lead').count() <= 1);
