@@ -23,7 +23,7 @@ const VIEWS = {
 };
 
 const root = document.getElementById('app');
-const state = { route: HOME, board: null, live: { failures: 0, stalled: false, busy: false, received: null, every: 0 }, all: false };
+const state = { route: HOME, board: null, revision: null, live: { failures: 0, stalled: false, busy: false, received: null, every: 0 }, all: false };
 app.state = state;
 
 // ---- drawing
@@ -77,6 +77,9 @@ const paint = painter(root, () => {
   const icon = document.querySelector('link[rel=icon]');
   const href = waiting > 0 ? '/assets/icon-wait.svg' : '/assets/icon.svg';
   if (icon && icon.getAttribute('href') !== href) icon.setAttribute('href', href);
+  // Which board stands on the screen, for whoever looks in the browser's own tools; the last one only.
+  performance.clearMarks('drawn');
+  performance.mark('drawn', { detail: state.revision });
 });
 
 // ---- navigation: the fragment is the only place a route is kept
@@ -103,9 +106,24 @@ function arriveNew() {
   root.querySelector('main h1')?.focus({ preventScroll: true });
 }
 
+/** Where the reader stands: the focused control, and the first row in sight, since rows out of sight only guess their height. */
+function placeNow() {
+  const seen = [...root.querySelectorAll('main [data-row]')].find((n) => n.getBoundingClientRect().bottom > 0);
+  return { y: scrollY, key: document.activeElement?.dataset?.fk, row: seen?.dataset.row, top: seen?.getBoundingClientRect().top };
+}
+
+/** Puts that row back at its height, and again while rows above it take their true size. */
+function hold(place, frames) {
+  const row = byKey(root, place.row, 'row');
+  if (!row) return;
+  scrollBy(0, row.getBoundingClientRect().top - place.top);
+  if (frames) requestAnimationFrame(() => hold(place, frames - 1));
+}
+
 function arriveBack() {
   const place = places.get(entry);
   scrollTo(0, place?.y ?? 0);
+  if (place?.y > 0) hold(place, 3);
   const node = byKey(root, place?.key) ?? root.querySelector('main h1');
   node?.focus({ preventScroll: true });
 }
@@ -119,7 +137,7 @@ function readRoute() {
 }
 
 addEventListener('hashchange', () => {
-  places.set(entry, { y: scrollY, key: document.activeElement?.dataset?.fk });
+  places.set(entry, placeNow());
   const back = Number.isInteger(history.state?.n);
   entry = back ? history.state.n : (newest += 1);
   const was = state.route;
@@ -214,18 +232,18 @@ const transport = start({
   setTimeout: (f, ms) => setTimeout(f, ms), clearTimeout: (t) => clearTimeout(t), setInterval: (f, ms) => setInterval(f, ms), clearInterval: (t) => clearInterval(t),
   storage: { read, readJson, write, watch }, keys: KEYS, url: () => dataUrl(state.all, consent() === 'granted'),
 }, {
-  data(body) {
+  data(body, { revision }) {
     const first = state.board === null;
     const begun = performance.now();
     state.board = boardOf(body, state.board);
+    state.revision = revision;
     observe(state.board);
     hearBoard();
     setClock(state.board.generated);
     paint(first ? 'own' : manual ? 'manual' : 'payload');
     manual = false;
-    // One measure for whoever looks in the browser's own tools; the last one only.
     performance.clearMeasures('board');
-    performance.measure('board', { start: begun });
+    performance.measure('board', { start: begun, detail: revision });
   },
   status(status) {
     const was = state.live;

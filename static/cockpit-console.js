@@ -9,7 +9,7 @@ import { OldNotes } from './part-memo.js';
 import { SessionLink } from './part-brief.js';
 import { Terminal, bridgeWord, useBridge } from './part-terminal.js';
 import { ownsOf } from './cockpit-course.js';
-import { summarize } from './context.js';
+import { summarize } from './record.js';
 import { delegationOf } from './flow.js';
 import { book } from './ledger.js';
 import { conditionsOf } from './project.js';

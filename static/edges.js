@@ -34,6 +34,7 @@ export function edges() {
     }
     // A session that left the board and comes back later starts anew; one seen waiting before stays known.
     states = next;
+    for (const [key, at] of quieted) if (now - at >= QUIET) quieted.delete(key);
     return out;
   }
 

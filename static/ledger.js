@@ -90,8 +90,10 @@ function share(board, at) {
 function see(row, at) {
   const drawn = row.blocked ? 'needs_input' : row.state;
   const asks = row.questions.map((q) => q.id);
-  const base = { at, key: row.key, harness: row.harness, project: row.project, state: row.state, drawn };
   const old = known.get(row.key);
+  // A long night makes many entries: they share the words of the first instead of holding a copy each.
+  const words = old && old.base.project === row.project ? old.base : row;
+  const base = { at, key: words.key, harness: words.harness, project: words.project, state: row.state, drawn };
   known.set(row.key, { seen: at, base, asks, finished: row.finishedAt });
   if (!old) return put({ ...base, kind: 'first' });
   const stopped = row.quiet && row.finishedAt !== null && row.finishedAt !== old.finished;

@@ -11,7 +11,8 @@ import { blocks } from './layout.js';
 import { build } from './route.js';
 import { say } from './say.js';
 
-const HEIGHT = 44;
+// Of one call, in px: it grows with the reader's text.
+const HEIGHT = 2.75 * parseFloat(getComputedStyle(document.documentElement).fontSize);
 const SHOWN = 8;
 
 /** The tree of all agents, or of one agent and those beneath it. Each node leads to its own tree. */

@@ -12,7 +12,7 @@ export function Disclosure({ id, summary, open = false, children, cls = '' }) {
     draw(event.currentTarget.open);
   };
   return html`<details class=${`fold ${cls}`} open=${is} onToggle=${toggle}>
-    <summary data-fk=${`fold|${id}`}>${summary}</summary>${drawn || is ? html`<div class="fold-body">${children}</div>` : null}</details>`;
+    <summary data-fk=${`fold|${id}`}><span>${summary}</span></summary>${drawn || is ? html`<div class="fold-body">${children}</div>` : null}</details>`;
 }
 
 /** The first `shown` of `items`, with a control for the rest. `draw` makes one item; `list` says that items stand in a list. */

@@ -40,6 +40,8 @@ function Where({ row }) {
     ${row.shared > 1 ? html`<${Shared} n=${row.shared} />` : null}</span>`;
 }
 
+const Sid = ({ row }) => html`<span class="row-sid"><span class="fig">${row.session}</span><${CopyId} row=${row} /></span>`;
+
 /** What the harness itself said it is doing, or the fixed words for silence. */
 export function Now({ row }) {
   const { now } = row;
@@ -114,41 +116,41 @@ function Active({ row, spark }) {
   const [, again] = useState(null);
   const fold = `tasks|${row.key}`;
   const open = opened.get(fold) === true;
-  return html`<div class="row-who-cell">
+  return html`<div class="row-left"><div class="row-who-cell">
       <p class="row-top"><${Badge} state=${row.blocked && !row.needs ? 'needs_input' : row.state} live=${row.live} /><${StateAge} row=${row} />
         <span class="row-by"><${Harness} harness=${row.harness} label=${row.harnessLabel} />${row.authority ? html`<span class="row-model"><${T} s=${row.authority} /></span>` : null}</span></p>
       <h3 class="row-title"><span class="clamp2"><${Title} row=${row} /></span><${Marks} row=${row} /></h3>
       ${!row.title && row.lastPrompt ? html`<p class="row-line"><${Label}>LAST PROMPT<//> · <${T} s=${row.lastPrompt} /></p>` : null}
-      <p class="row-meta"><${Where} row=${row} /><span class="row-sid"><span class="fig">${row.session}</span><${CopyId} row=${row} /></span></p>
+      <p class="row-meta"><${Where} row=${row} /><${Sid} row=${row} /></p>
       ${row.drift?.moved ? html`<p class="note">${row.drift.moved}</p>` : null}
       <${Reading} row=${row} />
       <${Pills} row=${row} />
     </div>
-    <div class="row-goal" data-fact="goal"><${Goal} row=${row} /></div>
-    <div class="row-now" data-fact="now"><${Label}>NOW<//><p class="row-value row-doing clamp2"><${Now} row=${row} /></p>
+    <div class="row-goal" data-fact="goal"><${Goal} row=${row} /></div></div>
+    <div class="row-right"><div class="row-now" data-fact="now"><${Label}>NOW<//><p class="row-value row-doing clamp2"><${Now} row=${row} /></p>
       ${row.working ? html`<${TurnBar} turn=${row.turn} />` : null}
       ${row.line ? html`<${Instruction} line=${row.line} />` : null}</div>
     <div class="row-next">${row.blocked ? html`<${Blocked} row=${row} /><${Next} row=${row} inline=${true} />` : html`<${Next} row=${row} /><${Blocked} row=${row} />`}</div>
     <div class="row-fig"><p class="row-rate"><${Rate} row=${row} /></p><${Spark} path=${spark} />
       ${row.tasks.total ? html`<button type="button" class="btn btn-quiet row-tasks-btn" data-act="tasks" data-fk=${fold} data-fallback=${`link|${row.key}`} aria-expanded=${open ? 'true' : 'false'}
-        onClick=${() => { opened.set(fold, !open); again({}); }}><${TaskBar} tasks=${row.tasks} /><span>${row.tasks.done} of ${many(row.tasks.total, 'task')}</span></button>` : null}</div>
+        onClick=${() => { opened.set(fold, !open); again({}); }}><${TaskBar} tasks=${row.tasks} /><span>${row.tasks.done} of ${many(row.tasks.total, 'task')}</span></button>` : null}</div></div>
     ${open && row.tasks.list.length ? html`<div class="row-open"><${TaskList} row=${row} /></div>` : null}`;
 }
 
 function Past({ row }) {
-  return html`<div class="row-who-cell">
+  return html`<div class="row-left"><div class="row-who-cell">
       <div class="row-past"><${Badge} state=${row.state} live=${false} /><h3 class="row-title"><span class="clamp2"><${Title} row=${row} /></span><${Marks} row=${row} /></h3></div>
       ${!row.title && row.lastPrompt ? html`<p class="row-line"><${Label}>LAST PROMPT<//> · <${T} s=${row.lastPrompt} /></p>` : null}
       <p class="row-meta"><span class="row-by"><${Harness} harness=${row.harness} label=${row.harnessLabel} />${row.authority ? html`<span class="row-model"><${T} s=${row.authority} /></span>` : null}</span>
-        <${Where} row=${row} /><span class="row-sid"><span class="fig">${row.session}</span><${CopyId} row=${row} /></span></p>
+        <${Where} row=${row} /></p>
       <${Reading} row=${row} />
     </div>
-    <div class="row-goal" data-fact="goal"><${Goal} row=${row} /></div>
-    <div class="row-now" data-fact="now"><p class="row-value clamp2"><${Now} row=${row} /></p>
+    <div class="row-goal" data-fact="goal"><${Goal} row=${row} /></div></div>
+    <div class="row-right"><div class="row-now" data-fact="now"><p class="row-value clamp2"><${Now} row=${row} /></p>
       ${row.outcome ? html`<p class="row-inline"><${Outcome} outcome=${row.outcome} />${row.git && row.outcome.tone === 'bad' ? html` <span class="quiet-text">${row.git}</span>` : null}</p>` : null}
       ${row.line ? html`<${Instruction} line=${row.line} />` : null}</div>
-    <div class="row-fig"><${Label}>${row.ended ? 'ENDED' : row.quiet ? 'QUIET' : 'NO STATE'}<//>
-      ${row.subagents.list.length ? html`<span class="quiet-text">${many(row.subagents.list.length, 'agent')}</span>` : null}</div>`;
+    <div class="row-fig"><${Label}>${row.ended ? 'ENDED' : row.quiet ? 'QUIET' : 'NO STATE'}<//><${Sid} row=${row} />
+      ${row.subagents.list.length ? html`<span class="quiet-text">${many(row.subagents.list.length, 'agent')}</span>` : null}</div></div>`;
 }
 
 /** A row of a group. `kind` is `active` or `history`. It is drawn again only for another row object. */

@@ -25,7 +25,7 @@ export function StateStrip({ lanes, from, to, caption }) {
         <ul class="sr">${drawn.map((b) => html`<li>${b.words}</li>`)}${turns.map((t) => html`<li>${clock(t, to)} your turn</li>`)}</ul>
       </div>`;
     })}
-    <div class="strip-ticks" aria-hidden="true">${ticks(from, to).filter((t) => t.left < 94).map((t) => html`<span class="strip-tick" style=${{ left: `${t.left}%` }}>${t.text}</span>`)}</div>
+    <div class="strip-ticks" aria-hidden="true">${ticks(from, to).map((t) => html`<span class="strip-tick" style=${{ left: `${t.left}%` }}>${t.left < 89 ? t.text : ''}</span>`)}</div>
   </figure>`;
 }
 

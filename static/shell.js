@@ -99,7 +99,7 @@ export function Header({ state, extra }) {
   const notify = state.notify ? html`<${state.notify} board=${board} />` : null;
   return html`<header class="head"><div class="head-in"><a class="brand" href="#n=sessions" data-fk="brand">cargento</a><${Nav} route=${route} />
     <div class="head-end">${board ? html`<${Facts} board=${board} />` : null}
-      ${board && board.blocks > 0 ? html`<a class="btn btn-need" href="#n=attention" role="button" data-act="blocks" data-fk="blocks" data-fallback="nav|attention">${board.blocks} reported ${board.blocks === 1 ? 'block' : 'blocks'}</a>` : null}
+      ${board && board.blocks > 0 ? html`<button type="button" class="btn btn-need" data-act="blocks" data-fk="blocks" data-fallback="nav|attention" onClick=${() => app.go({ view: 'attention' })}>${board.blocks} reported ${board.blocks === 1 ? 'block' : 'blocks'}</button>` : null}
       ${board?.quietHours ? html`<span class="quiet-hours">quiet hours</span>` : null}
       ${narrow ? null : notify}
       <${More} extra=${html`${extra}${narrow ? notify : null}`} /></div></div>${board?.payload.demo === true ? html`<p class="demo" data-notice="demo"><b>Demo.</b> Every session shown is invented; nothing of this machine is read.</p>` : null}</header>`;

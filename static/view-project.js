@@ -11,7 +11,7 @@ import { Now } from './cockpit-now.js';
 import { Course, Decisions, courseOf, modeOf } from './cockpit-course.js';
 import { Console } from './cockpit-console.js';
 import { book } from './ledger.js';
-import { bodyFor, useContext } from './context.js';
+import { bodyFor, useContext } from './record.js';
 import { briefing, countLine, decisionsOf, scopeOf, scopeTime } from './project.js';
 import { many } from './format.js';
 import { STATE_WORD } from './model.js';
@@ -39,7 +39,7 @@ function Rail({ rows, route }) {
   const [, again] = useState(null);
   const open = opened.get('scope') === true;
   const heading = html`SCOPE${scope.harness ? html` · <${T} s=${scope.harness} />` : null}`;
-  return html`<nav class="scope" aria-label="Scope"><h2 class="label">${heading}</h2>
+  return html`<nav class="scope" aria-label="Scope"><p class="label">${heading}</p>
     <button type="button" class="btn btn-plain scope-switch" data-act="scope" data-fk="scope|switch" aria-expanded=${open ? 'true' : 'false'} onClick=${() => { opened.set('scope', !open); again({}); }}>Viewing ${focus ? html`session · ${focus.harnessLabel} · ${STATE_WORD[focus.blocked ? 'needs_input' : focus.state]}` : 'project'} · ${open ? 'Close' : 'Change scope'}</button>
     <div class=${open ? 'scope-body scope-open' : 'scope-body'}>${list}</div></nav>`;
 }

@@ -16,7 +16,6 @@ pub const ASSETS: &[(&str, &[u8])] = &[
     ("cockpit-console.js", include_bytes!("../../static/cockpit-console.js")),
     ("cockpit-course.js", include_bytes!("../../static/cockpit-course.js")),
     ("cockpit-now.js", include_bytes!("../../static/cockpit-now.js")),
-    ("context.js", include_bytes!("../../static/context.js")),
     ("cues.js", include_bytes!("../../static/cues.js")),
     ("deck.js", include_bytes!("../../static/deck.js")),
     ("edges.js", include_bytes!("../../static/edges.js")),

@@ -75,7 +75,7 @@ test('UI-210 UI-214 the log lists every session once: words newest first, then t
 
 let r;
 let page;
-const text = (selector) => page.innerText(selector).then((t) => t.replace(/\s+/g, ' '));
+const text = (selector) => r.text(selector);
 const LOG = { '/api/annotations': { body: intents(NOW) } };
 
 if (!program) test('no browser is installed', { skip: true }, () => {});
@@ -90,7 +90,7 @@ else {
     await r.open('#n=attention', pressed(NOW));
     is(r.faults, []);
     is(await page.$$eval('[data-group]', (l) => l.map((n) => n.dataset.group)), ['needs', 'risk', 'close', 'next', 'board', 'reports', 'not-yet']);
-    assert.match(await text('main'), /13 of 18 sessions carry a subject: 7 waiting on you · 3 at risk · 3 to close the loop\. The other 5/);
+    await r.sees('main', /13 of 18 sessions carry a subject: 7 waiting on you · 3 at risk · 3 to close the loop\. The other 5/);
     assert.equal(await page.locator('[data-group=needs] .item').count(), 3);
     assert.equal(await page.locator('[data-group=needs] [data-act=more]').innerText(), 'Show 4 more');
     await page.locator('[data-group=needs] [data-act=more]').click();
@@ -101,13 +101,12 @@ else {
     for (const words of ['Question waiting', '+ 2 more signals', 'CAPTAIN', 'Run the migration against staging before the tax tests?', 'Yes, run it', 'RAISE', 'COPY COMMAND']) assert.ok(first.includes(words), words);
     const gate = await page.locator('[data-kind=gate]').first().innerText();
     for (const words of ['Input signal observed', 'NEEDS YOU', "Answer it in that session's own terminal", 'COPY COMMAND', 'IDENTITY']) assert.ok(gate.includes(words), words);
-    assert.match(await text('[data-group=next]'), /Published task.*Working through a list.*Merge the halves.*1 more in this project/);
-    assert.match(await text('[data-group=board]'), /Which branch should be deleted\? old-a old-b/);
-    assert.match(await text('[data-group=reports]'), /force push.*Fix checkout totals/);
+    await r.sees('[data-group=next]', /Published task.*Working through a list.*Merge the halves.*1 more in this project/);
+    await r.sees('[data-group=board]', /Which branch should be deleted\? old-a old-b/);
+    await r.sees('[data-group=reports]', /force push.*Fix checkout totals/);
     await page.click('summary:has-text("per-harness detail")');
     await page.waitForSelector('text=Terminal raise:');
-    await page.waitForTimeout(300); // the disclosure takes its 200 ms to open
-    assert.match(await text('main .summary'), /Terminal raise: 1 of 7 waiting rows carry a terminal/);
+    await r.sees('main .summary', /Terminal raise: 1 of 7 waiting rows carry a terminal/);
   });
 
   test('UI-180 UI-193 an unowned question is answered here', async () => {
@@ -115,14 +114,15 @@ else {
     r.server.replies.set('/api/answer', { body: { ok: true, answered: true } });
     await page.locator('[data-group=board] [data-act=answer]').nth(1).click();
     await page.waitForFunction(() => document.querySelector('#polite').textContent === 'Answered: old-b');
-    is(r.posted('/api/answer'), [{ id: 'loose1', index: 1 }]);
+    is(await r.sent('/api/answer', 1), [{ id: 'loose1', index: 1 }]);
   });
 
   test('UI-185 UI-196 an empty board says what it does not prove, and a change of counts is said once', async () => {
     await r.open('#n=attention', payload(NOW, []));
-    assert.match(await text('main'), /Nothing reported is waiting; a quiet row is not proof/);
+    await r.sees('main', /Nothing reported is waiting; a quiet row is not proof/);
     is(await page.$$eval('[data-group]', (l) => l.map((n) => n.dataset.group)), ['needs', 'risk', 'reports', 'not-yet']);
     await r.publish(payload(NOW + 5, [row('claude', 'w', { title: 'Waits', state: 'needs_input' })]));
+    await r.until(async () => await page.innerText('#polite') !== '', 'a word about the counts');
     assert.equal(await page.innerText('#polite'), 'Attention updated: 1 needs you, 0 at risk, 0 to close, 0 coming next, 0 off the session count.');
     await page.evaluate(() => { document.querySelector('#polite').textContent = ''; });
     await r.publish(payload(NOW + 10, [row('claude', 'w', { title: 'Waits on', state: 'needs_input' })]));
@@ -150,13 +150,12 @@ else {
     body.sessions[2].cached_goal = { goal: 'Move the table', source: 'deterministic', observed_at: NOW - 7200 };
     await r.open('#n=intent', body, LOG);
     await page.waitForSelector('[data-entry=typed]');
-    assert.match(await text('main'), /3 sessions you have typed words against, and 1 whose words you discarded\..*256 records with sixteen revisions/);
-    const first = await text('[data-entry=typed]');
-    for (const words of ['GOAL Ship the retry queue', 'OUTCOME 1 unit tests pass', 'WORKFLOW GOAL Cut 2.4', 'revision 4 of 4 · typed 12m ago', 'read revision 3, 4 is current', 'Departure raised: Goal The session moved to the CLI help.', 'Only an 8-character prefix']) assert.ok(first.includes(words), `${words} in ${first}`);
-    assert.match(await text('[data-row="claude:5be0c111"]'), /DERIVED GOAL Move the table currentness has not been checked · observed 2h 0m ago/);
+    await r.sees('main', /3 sessions you have typed words against, and 1 whose words you discarded\..*256 records with sixteen revisions/);
+    await r.sees('[data-entry=typed]', 'GOAL Ship the retry queue', 'OUTCOME 1 unit tests pass', 'WORKFLOW GOAL Cut 2.4', 'revision 4 of 4 · typed 12m ago', 'read revision 3, 4 is current', 'Departure raised: Goal The session moved to the CLI help.', 'Only an 8-character prefix');
+    await r.sees('[data-row="claude:5be0c111"]', /DERIVED GOAL Move the table currentness has not been checked · observed 2h 0m ago/);
     const gone = page.locator('[data-row="codex:0198gone"]');
     is([await gone.locator('a').count(), /not on the board now/.test(await gone.innerText()), /1 reading asked for, none readable/.test(await gone.innerText())], [0, true, true]);
-    assert.match(await text('[data-entry=discarded]'), /You discarded these words.*discarded 1h 23m ago/);
+    await r.sees('[data-entry=discarded]', /You discarded these words.*discarded 1h 23m ago/);
     assert.doesNotMatch(await text('[data-entry=discarded]'), /Nothing typed|reading asked for/);
   });
 
@@ -165,6 +164,7 @@ else {
     await page.waitForSelector('[data-entry=typed]');
     const n = r.asked('/api/annotations').length;
     await r.publish({ ...whole(NOW + 1), intent_revision: 'a1' });
+    await r.quiet();
     assert.equal(r.asked('/api/annotations').length, n, 'an equal token loads nothing');
     r.server.gets.set('/api/annotations', { status: 500, body: {} });
     await r.publish({ ...whole(NOW + 2), intent_revision: 'a0' });
@@ -173,12 +173,14 @@ else {
     assert.ok(await page.locator('[data-entry=board]').count() > 5, 'the board stays');
     assert.equal(r.asked('/api/annotations').length, n + 1);
     await r.publish({ ...whole(NOW + 3), intent_revision: 'a0' });
+    await r.quiet();
     assert.equal(r.asked('/api/annotations').length, n + 1, 'no second try within twenty seconds');
   });
 
   test('UI-216 with annotations off the board’s own sources stay', async () => {
     await r.open('#n=intent', { ...morning(NOW), annotate: false }, LOG);
-    assert.match(await text('main'), /Annotations are off for this run: typed words are withheld/);
+    await r.sees('main', /Annotations are off for this run: typed words are withheld/);
+    await r.quiet();
     is([r.asked('/api/annotations').length, await page.locator('[data-entry=board]').count()], [0, 9]);
     await r.open('#n=intent', payload(NOW, []), { '/api/annotations': { body: { annotations: [], notice: 'The store cannot be read.' } } });
     await page.waitForSelector('text=The store cannot be read.');
@@ -187,7 +189,7 @@ else {
   test('UI-008 UI-011 hostile and broken boards and replies break neither view', async () => {
     for (const scene of [hostile, broken]) for (const place of ['#n=attention', '#n=intent']) {
       await r.open(place, scene(NOW), { '/api/annotations': { body: { annotations: [null, 4, { harness: '<b>', sid: '<img src=x>', goal: '<img src=x>', revision: 'x', departures: 5, at: 'y' }] } } });
-      await r.settle();
+      await r.quiet();
       is([await page.locator('main img, main script').count(), r.faults], [0, []], place);
       assert.doesNotMatch(await text('main'), /could not be drawn/);
     }
@@ -245,11 +247,10 @@ else {
   const shown = () => page.evaluate(() => globalThis.shown.map(({ title, body, tag }) => [title, body, tag]));
   const one = (more, top) => payload(NOW, [row('claude', 'aaaa0001', { title: 'T', ...more })], top);
 
-  test('UI-220 NOTE-050 NOTE-051 the first payload primes, each edge is raised once, and quiet hours hold all but questions', async () => {
+  test('UI-220 UI-222 NOTE-050 NOTE-051 the first payload primes, each edge is raised once, a click opens its session, and quiet hours hold all but questions', async () => {
     await stub('granted');
     await r.open('#n=sessions', one({ state: 'working' }));
-    await page.waitForFunction(() => performance.getEntriesByName('board').length);
-    await page.waitForTimeout(150);
+    await r.quiet();
     is(await shown(), []);
     await r.publish(one({ state: 'needs_input', state_detail: 'Permission: shell' }));
     await r.publish({ ...one({ state: 'needs_input', state_detail: 'Permission: shell' }), generated: NOW + 1 });
@@ -272,18 +273,21 @@ else {
   test('UI-224 NOTE-053 the lane is reported without a session, once per newer payload, three failures at most', async () => {
     await r.open('#n=sessions', one({}));
     r.server.replies.set('/api/lane', { status: 500 });
-    await page.waitForTimeout(200);
-    for (let i = 1; i <= 6; i += 1) await r.publish({ ...one({}), generated: NOW + i });
+    for (let i = 1; i <= 6; i += 1) {
+      await r.quiet();
+      await r.publish({ ...one({}), generated: NOW + i });
+    }
+    await r.quiet();
     const bodies = r.posted('/api/lane');
     is([new Set(bodies.map((b) => JSON.stringify(b))), bodies.length <= 4], [new Set(['{"supported":true,"permission":"granted"}']), true]);
     await r.open('#n=sessions', one({}, { browser_lane: true }));
-    await page.waitForTimeout(200);
+    await r.quiet();
     is(r.posted('/api/lane'), []);
   });
 
   test('UI-220 UI-221 a native backend silences the page; asking happens only on a press', async () => {
     await r.open('#n=sessions', one({ state: 'working' }, { native_notify: 'notify-send' }));
-    await page.waitForTimeout(200);
+    await r.quiet();
     await r.publish(one({ state: 'needs_input' }, { native_notify: 'notify-send' }));
     is([await shown(), await page.locator('[data-act=notify]').count(), r.posted('/api/lane')], [[], 0, []]);
     await stub('default');
@@ -293,7 +297,7 @@ else {
     is(await shown(), []);
     await page.click('[data-act=notify]');
     await page.waitForSelector('[data-act=notify]', { state: 'detached' });
-    is(r.posted('/api/lane'), [{ supported: true, permission: 'granted' }]);
+    is(await r.sent('/api/lane', 1), [{ supported: true, permission: 'granted' }]);
     await stub('denied');
     await r.open('#n=sessions', one({}));
     await page.waitForSelector('text=notifications blocked');
@@ -306,7 +310,8 @@ else {
     const top = (...rules) => ({ tripwires: { enabled: true, error: '', sources: [], rules } });
     await page.evaluate(() => localStorage.clear());
     await r.open('#n=sessions', one({}, top(rule('a'))));
-    await page.waitForTimeout(400);
+    await r.until(() => page.evaluate(() => localStorage.getItem('cargento.next.leader') !== null), 'a leading tab');
+    await r.quiet();
     await r.publish(one({}, top(rule('a'), rule('b'))));
     await r.publish({ ...one({}, top(rule('a'), rule('b'))), generated: NOW + 1 });
     is(await shown(), [['A stage condition was met', 'release · review', 'cargento-stage:b:1']]);
@@ -315,7 +320,7 @@ else {
   test('CLI-033 a demo says at rest that its data is invented', async () => {
     for (const place of ['#n=sessions', '#n=attention']) {
       await r.open(place, { ...morning(NOW), demo: true });
-      assert.match(await text('[data-notice=demo]'), /Every session shown is invented/);
+      await r.sees('[data-notice=demo]', /Every session shown is invented/);
       await r.accessible(`demo ${place}`);
     }
     await r.open('#n=sessions', morning(NOW));

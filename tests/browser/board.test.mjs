@@ -4,8 +4,11 @@ import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { program, rig } from './rig.mjs';
+import { join } from 'node:path';
+import { STATIC, assets } from './fake.mjs';
+import { dwell, program, rig } from './rig.mjs';
 
 const BIN = process.env.CARGENTO_BIN;
 const is = assert.deepEqual;
@@ -41,7 +44,7 @@ else {
   let server;
   let r;
   let page;
-  const text = (selector) => page.innerText(selector).then((t) => t.replace(/\s+/g, ' '));
+  const text = (selector) => r.text(selector);
   const now = () => fetch(`${server.url}api/data`).then((x) => x.json());
   const href = (s) => `#n=session:${encodeURIComponent(s.project)}:${s.harness}:${s.sid}`;
 
@@ -60,19 +63,32 @@ else {
 
   test('CLI-033 UI-002 UI-007 the demo board draws, says that it is invented, and stays at home', async () => {
     await r.open('#n=sessions');
-    assert.match(await text('[data-notice=demo]'), /invented/);
+    await r.sees('[data-notice=demo]', /invented/);
     assert.ok(await page.locator('[data-row]').count() > 0);
     is(r.faults, []);
+  });
+
+  test('UI-001 UI-002 UI-004 UI-006 the bytes in static/ are the bytes served, the document is the same each time, and the terminal’s files are withheld', async () => {
+    for (const [name, path] of assets()) {
+      const reply = await fetch(`${server.url}assets/${name}`);
+      if (name.startsWith('xterm')) assert.equal(reply.status, 404, name);
+      else assert.ok(Buffer.from(await reply.arrayBuffer()).equals(readFileSync(path)), `${name} is not the file of this checkout`);
+    }
+    const [one, two] = await Promise.all([0, 1].map(() => fetch(server.url).then((x) => x.text())));
+    assert.equal(one, two);
+    assert.equal(one.replace(/<meta name="cargento-focus"[^>]*>\s*/, '').trim(), readFileSync(join(STATIC, 'index.html'), 'utf8').trim());
+    await r.open('#n=sessions');
+    await r.quiet();
+    is(await page.evaluate(() => performance.getEntriesByType('resource').filter((e) => /xterm/.test(e.name)).length), 0);
   });
 
   test('UI-120 UI-125 every session of the demo has its page, and everything it cannot say is said in words', async () => {
     for (const s of (await now()).sessions) {
       await r.open(href(s));
       await page.waitForSelector('[data-part=panel]');
-      await page.waitForTimeout(150);
-      const main = await text('main');
-      if (s.title) assert.ok((await text('h1')).includes(s.title.slice(0, 20)), s.title);
-      for (const words of ['Intent and drift', 'Session activity', 'CURRENT ACTIVITY', 'ASSIGNMENT', 'HOW IT LANDED', 'OBSERVED RECORD']) assert.ok(main.includes(words), `${s.harness} ${words}`);
+      await r.quiet();
+      const main = await r.sees('main', 'Intent and drift', 'Session activity', 'CURRENT ACTIVITY', 'ASSIGNMENT', 'HOW IT LANDED', 'OBSERVED RECORD');
+      if (s.title) await r.sees('h1', s.title.slice(0, 20));
       assert.doesNotMatch(main, /undefined|NaN|\[object|could not be drawn/, s.harness);
       for (const a of s.subagents) assert.ok(main.includes(a.name) || /\d+ stopped/.test(main), a.name);
       is(r.faults, [], s.harness);
@@ -87,17 +103,17 @@ else {
     assert.equal(await page.locator('[data-act=analyze]').count() <= 1, true);
     if (!body.annotate) {
       assert.equal(await page.getAttribute('[data-act=analyze]', 'aria-disabled'), 'true');
-      assert.match(await text('#analyze-why'), /Annotations are off/);
+      await r.sees('#analyze-why', /Annotations are off/);
     }
-    if (!body.deck) assert.match(await text('[data-part=calls]'), /not read in this run/);
+    if (!body.deck) await r.sees('[data-part=calls]', /not read in this run/);
   });
 
   test('UI-181 UI-184 Attention counts the demo’s sessions and shows who waits', async () => {
     await r.open('#n=attention');
     const body = await now();
-    assert.match(await text('main'), new RegExp(`of ${body.sessions.length} session`));
+    await r.sees('main', new RegExp(`of ${body.sessions.length} session`));
     const waiting = body.sessions.filter((s) => s.state === 'needs_input' && !s.ended_at);
-    if (waiting.length) assert.ok((await text('[data-group=needs]')).includes(waiting[0].title));
+    if (waiting.length) await r.sees('[data-group=needs]', waiting[0].title);
     is(r.faults, []);
   });
 
@@ -132,10 +148,10 @@ else {
     is(await page.$$eval('[data-field]', (l) => l.map((n) => n.value)), ['Totals right to the cent, always', 'tax tests pass']);
     await page.goto(`${server.url}#n=intent`);
     await page.waitForSelector('[data-entry=typed]');
-    assert.match(await text('[data-entry=typed]'), /GOAL Totals right to the cent, always.*OUTCOME 1 tax tests pass.*revision 2 of 2.*No reading asked for/);
+    await r.sees('[data-entry=typed]', /GOAL Totals right to the cent, always.*OUTCOME 1 tax tests pass.*revision 2 of 2.*No reading asked for/);
     await page.goto(server.url + href(s));
     await page.click('[data-act=discard]');
-    await page.waitForTimeout(1300);
+    await dwell(page);
     await page.click('[data-act=discard]');
     await page.waitForSelector('.discard, [data-act=discard]', { state: 'detached' });
     await page.goto(`${server.url}#n=intent`);
@@ -158,7 +174,7 @@ else {
     const s = (await now()).sessions.find((x) => x.subagents.length) ?? (await now()).sessions[0];
     for (const place of ['#n=attention', '#n=intent', href(s)]) {
       await r.open(place);
-      await page.waitForTimeout(200);
+      await r.quiet();
       await r.accessible(place);
     }
   });

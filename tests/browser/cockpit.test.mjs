@@ -1,81 +1,48 @@
 // Projects and the cockpit in a browser, against the stand-in server.
 import { after, afterEach, before, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
-import { readFileSync } from 'node:fs';
-import { browser, program } from './chrome.mjs';
-import { fake } from './fake.mjs';
+import { axe, NOW, program, rig } from './rig.mjs';
 import { busy, hostileProject, record } from './cockpit-scenes.mjs';
 import { crowd, morning, payload, row } from './payloads.mjs';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const NOW = 1_790_000_000;
 const is = assert.deepEqual;
 const SHOP = '#n=project:acme%2Fshop';
 const TABLE = `${SHOP}:claude%3A5be0c111`;
 const PLACES = ['#n=projects', SHOP, `${SHOP}:course`, `${SHOP}:decisions`, `${SHOP}:console`, `${TABLE}:console`, '#n=project:none'];
-let chrome;
-let server;
+let r;
 let page;
+let server;
 let faults;
 
 async function open(place = SHOP, body = busy(NOW), context = { body: record(NOW) }) {
-  server.fail(null);
-  server.set(body);
-  server.requests.length = 0;
-  server.replies.clear();
-  server.gets.clear();
-  if (context) server.gets.set('/api/project-context', context);
-  await page.goto('about:blank');
-  faults.length = 0;
-  await page.goto(server.url + place);
-  await page.waitForSelector('main:not([aria-busy]) h1');
+  await r.open(place, body, context ? { '/api/project-context': context } : {});
   if (context) await page.waitForFunction(() => !document.querySelector('#cockpit-tab-decisions')?.textContent.includes('…'));
 }
 
-async function publish(body) {
-  const asked = () => server.requests.filter((r) => r.path === '/api/data').length;
-  const n = asked();
-  server.set(body);
-  for (let i = 0; i < 100 && asked() === n; i += 1) await new Promise((d) => setTimeout(d, 20));
-  await page.waitForFunction(() => new Promise((d) => requestAnimationFrame(() => requestAnimationFrame(() => d(true)))));
-}
-
-const text = (selector = 'main') => page.innerText(selector).then((t) => t.replaceAll(/\s+/g, ' '));
-const asksOf = (path) => server.requests.filter((r) => r.path === path);
+const publish = (body) => r.publish(body);
+const text = (selector) => r.text(selector);
+const asksOf = (path) => r.asked(path);
 
 if (!program) test('no browser is installed', { skip: true }, () => {});
 else {
   before(async () => {
-    faults = [];
-    server = await fake({ payload: busy(NOW) });
-    chrome = await browser();
-    await chrome.context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url });
-    page = await chrome.context.newPage();
-    page.on('pageerror', (e) => faults.push(`error: ${e.message}`));
-    page.on('console', (m) => m.type() === 'error' && !/ERR_|50\d|40\d/.test(m.text()) && faults.push(`console: ${m.text()}`));
-    page.on('request', (r) => { if (!r.url().startsWith(server.url) && !/^(about|data|blob):/.test(r.url())) faults.push(`left the origin: ${r.url()}`); });
-    await page.addInitScript(() => document.addEventListener('securitypolicyviolation', (e) => console.error(`CSP ${e.violatedDirective} ${e.blockedURI}`)));
+    r = await rig();
+    ({ page, server, faults } = r);
   });
   afterEach(() => page.unroute('**/api/project-context*'));
-  after(async () => {
-    await chrome?.close();
-    await server?.close();
-  });
+  after(() => r?.close());
 
   test('UI-150 UI-151 projects, their members and counts', async () => {
     await open('#n=projects');
     is(await page.$$eval('[data-group]', (l) => l.map((n) => n.dataset.group)), ['conditions-projects', 'active', 'recent']);
     is(await page.$$eval('[data-project]', (l) => l.map((n) => n.dataset.project)), ['acme/billing', 'acme/shop', 'acme/docs', 'acme/site', '']);
-    const shop = await text('[data-project="acme/shop"]');
-    for (const words of ['3 sessions · 1 working · 1 waiting on you · 1 quiet', '3 sessions share this display label', '3 of 7 tasks', 'Fix checkout totals', 'Run the migration']) assert.ok(shop.includes(words), `${words} in ${shop}`);
+    await r.sees('[data-project="acme/shop"]', '3 sessions · 1 working · 1 waiting on you · 1 quiet', '3 sessions share this display label', '3 of 7 tasks', 'Fix checkout totals', 'Run the migration');
     is(await page.$$eval('[data-project="acme/shop"] [data-row]', (l) => l.map((n) => [n.dataset.row.slice(0, 14), n.dataset.state])), [['claude:27d10654', 'needs_input'], ['claude:5be0c111', 'working'], ['codex:0199aaaa', 'idle']].map(([k, s]) => [k.slice(0, 14), s]));
-    assert.match(await text('[data-group=recent]'), /No project label 1 session · 1 ended/);
-    assert.match(await text(), /grouped by the label their harness publishes/);
+    await r.sees('[data-group=recent]', /No project label 1 session · 1 ended/);
+    await r.sees('main', /grouped by the label their harness publishes/);
     await page.click('[data-project="acme/docs"] .proj-link');
-    await page.waitForSelector('[data-view=project]');
-    assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H1');
-    assert.match(await page.title(), /acme\/docs — Cargento$/);
+    await page.waitForSelector('[data-view=project] h1');
+    await page.waitForFunction(() => document.activeElement.tagName === 'H1' && /acme\/docs — Cargento$/.test(document.title));
   });
 
   test('UI-151 members past five stand behind a control that stays open', async () => {
@@ -83,6 +50,7 @@ else {
     await open('#n=projects', payload(NOW, rows));
     assert.equal(await page.locator('[data-project] [data-row]').count(), 5);
     await page.click('text=3 other sessions');
+    await page.waitForFunction(() => document.querySelectorAll('[data-project] [data-row]').length === 8);
     await publish(payload(NOW + 5, rows));
     assert.equal(await page.locator('[data-project] [data-row]').count(), 8);
     assert.equal(await page.evaluate(() => document.activeElement.dataset.act), 'more');
@@ -92,12 +60,13 @@ else {
     await open('#n=projects');
     const card = page.locator('article:has(h3:has-text("docs"))');
     await card.locator('[data-act=trip-save]').click();
-    assert.match(await text('article:has(h3:has-text("docs"))'), /pick a stage first/);
+    await r.sees('article:has(h3:has-text("docs"))', /pick a stage first/);
     assert.equal(asksOf('/api/tripwire').length, 0);
     await card.locator('select').selectOption('build');
     await publish(busy(NOW + 5));
     assert.equal(await card.locator('select').inputValue(), 'build', 'a draft survives a revision');
     await card.locator('select').press('Escape');
+    await r.until(async () => await card.locator('select').inputValue() === '', 'the saved stage again');
     is([await card.locator('select').inputValue(), await page.getAttribute('main', 'data-view')], ['', 'projects']);
     await card.locator('select').selectOption('build');
     for (const [reply, words] of [[{ status: 409, body: { error: 'The revision moved.' } }, /changed elsewhere.*choice is kept. The revision moved/], [{ status: 503 }, /could not be saved; nothing changed/], [{ status: 413 }, /refused as sent/], [{ drop: true }, /not known whether it was saved/]]) {
@@ -112,7 +81,7 @@ else {
     is(JSON.parse(asksOf('/api/tripwire').at(-1).body), { action: 'save', id: 'b'.repeat(64), stage: 'build', expected_revision: '' });
     assert.equal(await page.evaluate(() => document.activeElement.dataset.act), 'trip-save', 'focus stays on the pressed control');
     const tables = page.locator('article:has(h3:has-text("tables"))');
-    assert.match(await text('article:has(h3:has-text("tables"))'), /TRIPPED on entering review.*case-9 moved from build to review.*notification service accepted/);
+    await r.sees('article:has(h3:has-text("tables"))', /TRIPPED on entering review.*case-9 moved from build to review.*notification service accepted/);
     await tables.locator('[data-act=trip-rearm]').click();
     await tables.locator('[data-cue=done]').waitFor();
     is(JSON.parse(asksOf('/api/tripwire').at(-1).body), { action: 'rearm', id: 'a'.repeat(64), stage: 'review', expected_revision: 'a'.repeat(32) });
@@ -120,7 +89,49 @@ else {
     is([await gone.getAttribute('data-condition'), await gone.locator('select').count(), await gone.locator('[data-act=trip-remove]').count()], ['suspended', 0, 1]);
     const twin = page.locator('article:has(h3:has-text("billing"))');
     assert.equal(await twin.locator('[data-act=trip-save]').getAttribute('aria-disabled'), 'true');
-    assert.match(await text('article:has(h3:has-text("billing"))'), /Open one of the source sessions alone, or rename/);
+    await r.sees('article:has(h3:has-text("billing"))', /Open one of the source sessions alone, or rename/);
+  });
+
+  test('UI-051 an open select holds back payload paints, twelve in a row at most, and a manual refresh paints', async () => {
+    await open('#n=projects');
+    const select = page.locator('article:has(h3:has-text("docs")) select');
+    const named = (at, title) => {
+      const body = busy(NOW + at);
+      body.sessions[0].title = title;
+      return body;
+    };
+    const shown = (title) => page.locator(`text=${title}`).count();
+    await select.focus();
+    await r.publish(named(1, 'Held back'), { taken: true });
+    await r.settle();
+    assert.equal(await shown('Held back'), 0, 'taken, and not painted');
+    await select.blur();
+    await page.waitForSelector('text=Held back');
+    await select.focus();
+    await r.publish(named(2, 'Until a choice'), { taken: true });
+    assert.equal(await shown('Until a choice'), 0);
+    await select.selectOption('build');
+    await page.waitForSelector('text=Until a choice');
+    await page.evaluate(() => document.activeElement.blur());
+    await select.focus();
+    for (let i = 1; i <= 12; i += 1) await r.publish(named(10 + i, `Turn ${i} of many`), { taken: true });
+    await r.settle();
+    assert.equal(await page.locator('text=of many').count(), 0);
+    await r.publish(named(30, 'The thirteenth'));
+    await page.waitForSelector('text=The thirteenth');
+    assert.equal(await page.evaluate(() => document.activeElement.tagName), 'SELECT', 'and the select keeps the focus');
+    server.fail('500');
+    for (const at of [40, 41]) {
+      const n = asksOf('/api/data').length;
+      server.set(named(at, 'By hand'));
+      await r.until(() => asksOf('/api/data').length > n, 'a failing refresh');
+      await r.quiet();
+    }
+    server.fail(null);
+    await page.waitForSelector('[data-act=retry]');
+    await select.focus();
+    await page.evaluate(() => document.querySelector('[data-act=retry]').click());
+    await page.waitForSelector('text=By hand');
   });
 
   test('UI-168 off draws no card, an untrusted store is said, reads off suspend', async () => {
@@ -129,7 +140,7 @@ else {
     await open('#n=projects', { ...morning(NOW), tripwires: { ...busy(NOW).tripwires, enabled: false } });
     assert.equal(await page.locator('[data-group=conditions-projects]').count(), 0);
     await open('#n=projects', { ...busy(NOW), tripwires: { ...busy(NOW).tripwires, source_enabled: false, error: 'The store cannot be trusted.', rules: [] } });
-    assert.match(await text('[data-group=conditions-projects]'), /The store cannot be trusted.*every condition is suspended/);
+    await r.sees('[data-group=conditions-projects]', /The store cannot be trusted.*every condition is suspended/);
   });
 
   test('UI-020 UI-156 routes with tabs and scope hold over reload, back, keys and clicks', async () => {
@@ -145,10 +156,11 @@ else {
     }
     assert.equal(await page.evaluate(() => location.hash), TABLE);
     is(await page.$$eval('[role=tab]', (l) => l.map((n) => n.tabIndex)), [0, -1, -1, -1]);
-    assert.match(await text('[role=tabpanel]'), /Now stays project-wide/);
+    await r.sees('[role=tabpanel]', /Now stays project-wide/);
     await page.click('#cockpit-tab-decisions');
     await page.click('[data-fk="scope|project"]');
     await page.waitForFunction((h) => location.hash === h, `${SHOP}:decisions`);
+    await page.waitForSelector('[data-fk="scope|project"][aria-current]');
     assert.equal(await page.evaluate(() => document.activeElement.dataset.fk), 'scope|project', 'changing scope keeps the tab and the focus');
     await page.goBack();
     await page.waitForFunction((h) => location.hash === h, `${TABLE}:decisions`);
@@ -164,21 +176,19 @@ else {
     assert.match(rail[2], /^Fix checkout totals Claude · needs input · 14m$/);
     const twins = [0, 1].map((i) => row('claude', `twin000${i}`, { state: 'working', last_activity: NOW - 5 }));
     await open(SHOP, payload(NOW, twins));
-    assert.match(await text('nav[aria-label=Scope]'), /SCOPE · Claude.*Session title not published working · 5s · twin0000.*twin0001/i);
+    await r.sees('nav[aria-label=Scope]', /SCOPE · Claude.*Session title not published working · 5s · twin0000.*twin0001/i);
   });
 
   test('UI-154 UI-155 the briefing keeps the wait in sight on every tab and at every scope', async () => {
     for (const place of [SHOP, `${TABLE}:course`, `${SHOP}:decisions`, `${SHOP}:console`]) {
       await open(place);
-      const brief = await text('[aria-label=Briefing]');
-      for (const words of ['WAITING ON YOU 14m', 'Fix checkout totals', 'Run the migration against staging before the tax tests?', 'RAISE', 'COPY COMMAND', 'YOUR WORDS · GOAL', 'DERIVED FROM THE HARNESS', 'observed 4m ago', 'case-9 · review', 'importer', 'Push needs a separate authorization']) assert.ok(brief.includes(words), `${place}: ${words} in ${brief}`);
+      await r.sees('[aria-label=Briefing]', 'WAITING ON YOU 14m', 'Fix checkout totals', 'Run the migration against staging before the tax tests?', 'RAISE', 'COPY COMMAND', 'YOUR WORDS · GOAL', 'DERIVED FROM THE HARNESS', 'observed 4m ago', 'case-9 · review', 'importer', 'Push needs a separate authorization');
     }
-    assert.match(await text(), /LATEST EVIDENCE check run: cargo test: 41 passed 6m ago/);
+    await r.sees('main', /LATEST EVIDENCE check run: cargo test: 41 passed 6m ago/);
     await page.click('summary:has-text("Source") >> nth=0');
     await page.waitForSelector('text=tool report in the transcript');
     await open(SHOP, payload(NOW, [row('goose', 'g1', { title: 'Quiet one', last_activity: NOW - 9 })], { annotate: false }), { status: 500, body: {} });
-    const bare = await text();
-    for (const words of ['No workflow item and no exact direction published', 'Annotations off', 'nothing was typed, and the observed record could not be read', 'No working session observed', 'No reported wait; 0 of 1 sessions report block state', 'No evidence observed (the observed record could not be read)', 'No direction published']) assert.ok(bare.includes(words), `${words} in ${bare}`);
+    await r.sees('main', 'No workflow item and no exact direction published', 'Annotations off', 'nothing was typed, and the observed record could not be read', 'No working session observed', 'No reported wait; 0 of 1 sessions report block state', 'No evidence observed (the observed record could not be read)', 'No direction published');
   });
 
   test('UI-157 UI-164 cues tell loading, absent, failed, empty and stale apart, and never show an unread zero', async () => {
@@ -189,12 +199,14 @@ else {
     is(await cue(), ['·', ', decisions not published']);
     const before404 = asksOf('/api/project-context').length;
     await publish(busy(NOW + 5));
+    await r.quiet();
     assert.equal(asksOf('/api/project-context').length, before404, 'a server without the record is not asked again');
     await page.route('**/api/project-context*', async (route) => { await new Promise((d) => { release = d; }); await route.continue(); });
     await open(SHOP, busy(NOW), null);
     is(await cue(), ['…', ', decisions not loaded yet']);
     await page.click('#cockpit-tab-decisions');
     await page.waitForSelector('text=Decisions not loaded yet.');
+    await r.until(() => release !== undefined, 'the held request');
     server.gets.set('/api/project-context', { body: record(NOW, { semantic: { ...record(NOW).semantic, facts: [] } }) });
     release();
     await page.waitForFunction(() => document.querySelector('#cockpit-tab-decisions .tab-cue').textContent === '0');
@@ -217,12 +229,13 @@ else {
   test('UI-164 the record is asked for the key, the scope, and again for a newer payload', async () => {
     await open(`${TABLE}:decisions`);
     assert.equal(asksOf('/api/project-context')[0].query, '?project=acme%2Fshop&session=claude%3A5be0c111');
+    await r.quiet();
     const n = asksOf('/api/project-context').length;
     await publish(busy(NOW + 5));
-    await page.waitForTimeout(100);
+    await r.quiet();
     assert.equal(asksOf('/api/project-context').length, n + 1);
     await publish(busy(NOW + 5));
-    await page.waitForTimeout(100);
+    await r.quiet();
     assert.equal(asksOf('/api/project-context').length, n + 1, 'the same payload again asks nothing');
     assert.ok(asksOf('/api/project-context').every((r) => !/refresh|observer/.test(r.query)), 'no passive request carries consent');
   });
@@ -230,26 +243,24 @@ else {
   test('UI-158 Now: what goes on, how things ended, what workflows say', async () => {
     await open();
     is(await page.$$eval('[data-group=going-on] [data-row]', (l) => l.map((n) => n.dataset.row)), ['claude:27d10654', 'claude:5be0c111']);
-    const panel = await text('[role=tabpanel]');
-    for (const words of ['GOING ON (2)', 'LONG TURN', 'LOOP', '21m into turn', 'NEXT Run the tax tests', 'reviewer', 'HOW THINGS ENDED (1)', 'Stop observed; git state clean', 'WORKFLOW EVIDENCE (1)', 'stalled 15m']) assert.ok(panel.includes(words), `${words} in ${panel}`);
+    await r.sees('[role=tabpanel]', 'GOING ON (2)', 'LONG TURN', 'LOOP', '21m into turn', 'NEXT Run the tax tests', 'reviewer', 'HOW THINGS ENDED (1)', 'Stop observed; git state clean', 'WORKFLOW EVIDENCE (1)', 'stalled 15m');
     await open(SHOP, payload(NOW, [row('claude', 'a', { title: 'x' })]));
-    assert.match(await text('[role=tabpanel]'), /Nothing here is working.*No stop or end was observed.*No session here publishes a workflow. That says nothing/);
+    await r.sees('[role=tabpanel]', /Nothing here is working.*No stop or end was observed.*No session here publishes a workflow. That says nothing/);
   });
 
   test('UI-159 UI-170 UI-171 UI-172 Course: changes, filters kept per session, history, tasks, conditions', async () => {
     await open(`${TABLE}:course`);
     await page.evaluate(() => localStorage.clear());
-    const panel = await text('[role=tabpanel]');
-    for (const words of ['OBSERVED STATE CHANGES (1)', 'Observed last 2h 30m', 'agent resumed', 'SEMANTIC HISTORY (2)', 'your direction', 'final answer', 'COMPLETED TASKS · 1', 'Copy rows', 'STAGE CONDITIONS (1)']) assert.ok(panel.includes(words), `${words} in ${panel}`);
+    await r.sees('[role=tabpanel]', 'OBSERVED STATE CHANGES (1)', 'Observed last 2h 30m', 'agent resumed', 'SEMANTIC HISTORY (2)', 'your direction', 'final answer', 'COMPLETED TASKS · 1', 'Copy rows', 'STAGE CONDITIONS (1)');
     await page.click('[data-act=mode]:has-text("all")');
-    assert.match(await text('[data-group=changes]'), /\(2\).*became idle/);
-    assert.equal(await page.evaluate(() => localStorage.getItem('cargento.next.graph.mode')), '{"claude:5be0c111":"all"}');
+    await r.sees('[data-group=changes]', /\(2\).*became idle/);
+    await page.waitForFunction(() => localStorage.getItem('cargento.next.graph.mode') === '{"claude:5be0c111":"all"}');
     await page.click('[data-fk="scope|claude:27d10654"]');
     await page.waitForSelector('[data-act=mode][aria-pressed=true]:has-text("active")');
     await page.click('[data-fk="scope|claude:5be0c111"]');
     await page.waitForSelector('[data-act=mode][aria-pressed=true]:has-text("all")');
     await page.click('[data-act=mode]:has-text("decisions")');
-    assert.match(await text('[data-group=changes]'), /approve.*applied/);
+    await r.sees('[data-group=changes]', /approve.*applied/);
     await page.click('[data-fk="fold|changes"]');
     await page.waitForFunction(() => localStorage.getItem('cargento.next.workstream.collapsed') === '1');
     await page.evaluate(() => localStorage.clear());
@@ -258,17 +269,17 @@ else {
   test('UI-170 UI-173 UI-175 a change in this tab appears, and without history the panel says whose window it is', async () => {
     const bare = (at, state) => payload(at, [row('claude', 'solo0001', { title: 'Solo', state })], { history: undefined });
     await open(`${SHOP}:course`, bare(NOW, 'needs_input'));
-    assert.match(await text('[data-group=changes]'), /Observed since this tab opened.*A first look is where things stood/);
+    await r.sees('[data-group=changes]', /Observed since this tab opened.*A first look is where things stood/);
     await publish(bare(NOW + 60, 'working'));
     await page.waitForSelector('.change');
-    assert.match(await text('[data-group=changes]'), /\(1\).*Observed last 1m, in this tab; no history is kept in this run.*your turn: agent resumed Solo/);
+    await r.sees('[data-group=changes]', /\(1\).*Observed last 1m, in this tab; no history is kept in this run.*your turn: agent resumed Solo/);
     await publish(bare(NOW + 60, 'idle'));
-    assert.match(await text('[data-group=changes] h2'), /\(1\)/);
+    await r.sees('[data-group=changes] h2', /\(1\)/);
   });
 
   test('UI-159 Decisions are summed and cannot be approved', async () => {
     await open(`${SHOP}:decisions`);
-    assert.match(await text('[role=tabpanel]'), /pending 1 · unknown 1 · superseded 0 · consumed\/applied 1.*approve.*by captain, at review.*applied.*application state unknown/);
+    await r.sees('[role=tabpanel]', /pending 1 · unknown 1 · superseded 0 · consumed\/applied 1.*approve.*by captain, at review.*applied.*application state unknown/);
     assert.equal(await page.locator('[role=tabpanel] button').count(), 0);
     await open(`${SHOP}:decisions`, busy(NOW), null);
     await page.waitForFunction(() => document.querySelector('[role=tabpanel]').innerText.includes('Decisions not published'));
@@ -278,10 +289,12 @@ else {
   test('UI-160 UI-161 Console leads with operations; a capability that is on stands in the open', async () => {
     await open(`${TABLE}:console`);
     is(await page.$$eval('[role=tabpanel] h2', (l) => l.map((n) => n.textContent.trim().replace(/ \(.*/, ''))), ['Delegation', 'Waiting on you', 'Capacity', 'Tripwires']);
-    assert.match(await text('[data-group=delegation]'), /94% of the time ran without you 3 human turns Observed last 3h 3m/);
-    assert.match(await text('[role=tabpanel]'), /How this server was started — terminal bridge off, observer model on/);
+    await r.sees('[data-group=delegation]', /94% of the time ran without you 3 human turns Observed last 3h 3m/);
+    await r.sees('[role=tabpanel]', /How this server was started — terminal bridge off, observer model on/);
     assert.equal(asksOf('/api/interaction/state').length, 0, 'a run without a terminal is not asked for one');
     await page.click('[data-act=observer-allow]');
+    await page.waitForSelector('[data-act=summarize]');
+    await r.quiet();
     assert.ok(asksOf('/api/project-context').every((r) => !/observer_model/.test(r.query)), 'allowing sends nothing');
     const done = record(NOW);
     done.observers[0].goal = 'Summed up by the model';
@@ -291,14 +304,14 @@ else {
     await page.waitForFunction(() => document.querySelector('[data-group=observer]').innerText.includes('Summed up by the model'));
     is(asksOf('/api/project-context').filter((r) => r.query.includes('observer_model')).map((r) => r.query), ['?project=acme%2Fshop&session=claude%3A5be0c111&refresh=1&observer_model=1']);
     await page.click('[data-act=observer-off]');
-    assert.equal(await page.evaluate(() => localStorage.getItem('cargento.observer-model-consent.v1')), 'declined');
+    await page.waitForFunction(() => localStorage.getItem('cargento.observer-model-consent.v1') === 'declined');
     await page.evaluate(() => localStorage.clear());
     await open(`${SHOP}:console`, { ...busy(NOW), observer_model: false });
     await page.click('summary:has-text("How this server was started")');
     await page.waitForSelector('text=The observed record was read');
-    assert.match(await text('[role=tabpanel]'), /observer model off.*--interaction-origin-session.*--observer-model.*The observed record was read/);
+    await r.sees('[role=tabpanel]', /observer model off.*--interaction-origin-session.*--observer-model.*The observed record was read/);
     await open(`${SHOP}:console`, { ...busy(NOW), observer_model: undefined, history: [] });
-    assert.match(await text('[role=tabpanel]'), /no figure yet.*observer model not read yet/);
+    await r.sees('[role=tabpanel]', /no figure yet.*observer model not read yet/);
   });
 
   test('UI-169 the terminal: states, screen, no input, and a screen that outlives its tab', async () => {
@@ -349,25 +362,28 @@ else {
     await publish(busy(NOW + 5));
     assert.equal(await page.inputValue('[data-fk=note]'), 'ask about <b>rounding</b>');
     await page.keyboard.press('Enter');
-    assert.equal(await page.inputValue('[data-fk=note]'), '');
-    assert.match(await page.innerText('#polite'), /Recorded here in this tab, not delivered/);
+    await r.until(async () => await page.inputValue('[data-fk=note]') === '', 'an emptied box');
+    await r.sees('#polite', /Recorded here in this tab, not delivered/);
     await page.click('summary:has-text("1 note in this tab")');
     await page.waitForSelector('li:has-text("ask about <b>rounding</b>")');
     await page.click('summary:has-text("Human context")');
     await page.fill('[data-fk="memo|outcome"]', 'calm release');
     await page.reload();
+    await page.waitForSelector('main:not([aria-busy]) h1');
     await page.click('summary:has-text("Human context")');
     assert.equal(await page.inputValue('[data-fk="memo|outcome"]'), 'calm release');
     await page.focus('[data-fk="memo|outcome"]');
     await page.keyboard.type('xx');
     await page.keyboard.press('Escape');
+    await r.until(async () => await page.inputValue('[data-fk="memo|outcome"]') === 'calm release', 'the words as they were');
     is([await page.inputValue('[data-fk="memo|outcome"]'), await page.evaluate(() => localStorage.getItem('cargento.cockpit.memo.v2:acme%2Fshop:project:outcome')), await page.getAttribute('main', 'data-view')], ['calm release', 'calm release', 'project']);
     await page.click('#cockpit-tab-console');
     await page.click('summary:has-text("Old tripwire notes")');
     await page.fill('[data-fk=rule-new]', 'never push');
     await page.keyboard.press('Enter');
     await page.click('[data-fk="rule|0"]');
-    assert.equal(await page.evaluate(() => localStorage.getItem('cargento.next.guardrails.acme%2Fshop')), '[{"enabled":false,"text":"never push"}]');
+    await page.waitForFunction(() => localStorage.getItem('cargento.next.guardrails.acme%2Fshop') === '[{"enabled":false,"text":"never push"}]');
+    await r.quiet();
     assert.equal(posts(), 0);
     await page.evaluate(() => localStorage.clear());
   });
@@ -387,19 +403,19 @@ else {
 
   test('UI-120 UI-047 an unknown project, an unknown session, and a stalled board', async () => {
     await open('#n=project:none');
-    assert.match(await text(), /No session of this project is in the current payload/);
+    await r.sees('main', /No session of this project is in the current payload/);
     assert.equal(asksOf('/api/project-context').length, 0);
     await open(`${SHOP}:claude%3Agone`);
-    assert.match(await text(), /The session in this link \(claude:gone\) is not in the current payload/);
+    await r.sees('main', /The session in this link \(claude:gone\) is not in the current payload/);
     server.fail('500');
     for (const at of [1, 2]) {
+      const n = asksOf('/api/data').length;
       server.set(busy(NOW + at));
-      await page.waitForTimeout(250);
+      await r.until(() => asksOf('/api/data').length > n, 'a failing refresh');
+      await r.quiet();
     }
     await page.waitForSelector('[data-state=stalled]');
     assert.ok(await page.locator('main[data-stale] .brief').count());
-    server.fail(null);
-    server.set(busy(NOW + 9));
     await page.goto('about:blank');
     server.fail('drop');
     await page.goto(server.url + SHOP);
@@ -422,16 +438,17 @@ else {
   test('UI-049 UI-263 an equal board changes nothing, and open folds survive another one', async () => {
     for (const place of ['#n=projects', `${SHOP}:course`, `${TABLE}:console`]) {
       await open(place);
-      await page.waitForTimeout(100);
+      await r.quiet();
       await page.evaluate(() => {
         window.seen = [];
         new MutationObserver((l) => window.seen.push(...l.map((r) => [r.type, r.target.nodeName, r.attributeName]))).observe(document.querySelector('#app'), { childList: true, subtree: true, attributes: true, characterData: true });
       });
       await publish(busy(NOW));
+      await r.quiet();
       is((await page.evaluate(() => window.seen)).filter((r) => r[1] !== 'TIME' && r[1] !== '#text'), [], place);
     }
     await page.click('summary:has-text("How this server was started")');
-    await page.waitForTimeout(300);
+    await page.waitForSelector('details[open] >> text=The observed record');
     await publish(busy(NOW + 5));
     assert.ok(await page.locator('details[open] >> text=The observed record').count());
   });
@@ -449,10 +466,10 @@ else {
     }
     await page.setViewportSize({ width: 390, height: 844 });
     await open(TABLE);
-    assert.equal(await page.isVisible('.scope-a'), false);
-    assert.match(await text('[data-act=scope]'), /Viewing session · Claude · working · Change scope/);
+    await page.locator('.scope-a').first().waitFor({ state: 'hidden' });
+    await r.sees('[data-act=scope]', /Viewing session · Claude · working · Change scope/);
     await page.click('[data-act=scope]');
-    assert.ok(await page.locator('.scope-a').first().isVisible());
+    await page.locator('.scope-a').first().waitFor();
     const top = (s) => page.$eval(s, (n) => n.getBoundingClientRect().top);
     assert.ok(await top('.brief-cell.row-wait') < await top('.brief-cell:first-child'), 'COMMAND first when someone waits');
     await page.setViewportSize({ width: 1440, height: 900 });
@@ -466,7 +483,8 @@ else {
         for (const place of PLACES) {
           await open(place);
           await page.$$eval('details:not([data-menu])', (l) => l.forEach((n) => { n.open = true; }));
-          await page.waitForTimeout(300);
+          await r.quiet();
+          await page.waitForFunction(() => !document.getAnimations().some((a) => a.transitionProperty));
           await page.evaluate(axe);
           const found = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }));
           is(found.violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.target} ${n.failureSummary}`).join(' | ')}`), [], `${scheme} ${width} ${place}`);
@@ -483,8 +501,15 @@ else {
     await open('#n=project:team%2Fone', board, null);
     const changed = crowd(NOW + 5, 500, 1);
     for (const s of changed.sessions) s.project = s.project_key = 'team/one';
+    // Time on the processor, not by the clock: a busy machine makes nothing slower by its own fault.
+    const cdp = await r.context.newCDPSession(page);
+    await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
+    const spent = async () => (await cdp.send('Performance.getMetrics')).metrics.find((m) => m.name === 'ScriptDuration').value * 1000;
+    const before = await spent();
     await publish(changed);
-    assert.ok(await page.evaluate(() => performance.getEntriesByName('board')[0].duration) < 500);
+    const ms = await spent() - before;
+    assert.ok(ms > 0 && ms < 500, `${ms} ms`);
+    await cdp.detach();
     assert.equal(await page.locator('.scope-a').count(), 501);
   });
 }

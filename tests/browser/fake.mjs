@@ -23,7 +23,7 @@ export function assets() {
 
 /**
  * Starts one. `options.payload` is the first board, `options.token` a focus capability. The handle: `url`, `set(payload)`
- * publishes a revision, `fail(mode)` one of null, `500`, `drop`, `hang`, `garbage` for `/api/data`, `streams()` how many tabs
+ * publishes a revision and answers its name, `fail(mode)` one of null, `500`, `drop`, `hang`, `garbage` for `/api/data`, `streams()` how many tabs
  * listen, `requests` what was asked, `replies` answers for POST paths, `restart()` counts as a new server, `close()`.
  */
 export async function fake({ payload, token = 'abc123', port = 0 } = {}) {
@@ -96,6 +96,7 @@ export async function fake({ payload, token = 'abc123', port = 0 } = {}) {
       board = next;
       n += 1;
       announce();
+      return revision();
     },
     fail(how) { mode = how; },
     stop, start: () => listen(at),

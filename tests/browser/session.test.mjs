@@ -1,7 +1,7 @@
 // The session page in a browser: the question, the words, the reading, and what a session did.
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { NOW, program, rig } from './rig.mjs';
+import { NOW, dwell, program, rig } from './rig.mjs';
 import { broken, hostile, morning, payload, row } from './payloads.mjs';
 import { annotated, deck, forty, readings, record, whole } from './scenes.mjs';
 
@@ -14,7 +14,7 @@ let page;
 
 /** A board with one Claude session and what `more` says of it. */
 const alone = (more = {}, top = {}) => ({ ...payload(NOW, [row('claude', '27d10654', { title: 'Fix totals', state: 'working', last_activity: NOW - 5, ...more })]), ...readings(), ...top });
-const text = (selector) => page.innerText(selector).then((t) => t.replace(/\s+/g, ' '));
+const text = (selector) => r.text(selector);
 const act = (name) => page.locator(`[data-act=${name}]`);
 
 if (!program) test('no browser is installed', { skip: true }, () => {});
@@ -28,23 +28,19 @@ else {
   test('UI-121 UI-122 UI-123 UI-125 the page stands in its order, question first', async () => {
     await r.open(PLACE, whole(NOW), GETS);
     is(r.faults, []);
-    const head = await text('.sess-head');
-    for (const words of ['NEEDS INPUT', 'Fix checkout totals', 'Claude', '27d10654', '412/m', 'blocked 14m', 'COPY ID', 'COPY LINK', 'COPY COMMAND', 'RAISE']) assert.ok(head.includes(words), `${words} in ${head}`);
+    await r.sees('.sess-head', 'NEEDS INPUT', 'Fix checkout totals', 'Claude', '27d10654', '412/m', 'blocked 14m', 'COPY ID', 'COPY LINK', 'COPY COMMAND', 'RAISE');
     is(await page.$$eval('[data-part=question],[data-part=panel],[data-part=activity]', (l) => l.map((n) => n.dataset.part)), ['question', 'panel', 'activity']);
     is(await page.$$eval('[data-part=activity] > [data-part], [data-part=activity] > section', (l) => [...new Set(l.map((n) => n.dataset.part))]), ['current', 'assignment', 'tasks', 'tokens', 'reports', 'notifications', 'stages', 'calls', 'states', 'landed', 'record']);
     is(await page.$$eval('main :is(h1,h2,h3,h4,h5)', (l) => l.map((n) => Number(n.tagName[1])).every((n, i, a) => i === 0 || n <= a[i - 1] + 1)), true, 'headings step down one at a time');
-    const act2 = await text('[data-part=activity]');
-    for (const words of ['Stop or end', 'Git state was not measured', 'TASKS · 2 OF 4 DONE', '90.2k output tokens this session', 'Command shape reported: force push', 'does not say', '2 notifications were raised. The most recent', 'Not all raises ended alike', 'tax-rules', 'It stands still on a request to you', 'cargo test queue']) {
-      if (words !== 'Stop or end') assert.ok(act2.includes(words), words);
-    }
-    assert.ok(!act2.includes('of another session'), 'the record names this session alone');
+    await r.quiet();
+    await r.sees('[data-part=activity]', 'Git state was not measured', 'TASKS · 2 OF 4 DONE', '90.2k output tokens this session', 'Command shape reported: force push', 'does not say', '2 notifications were raised. The most recent', 'Not all raises ended alike', 'tax-rules', 'It stands still on a request to you', 'cargo test queue');
+    assert.ok(!(await text('[data-part=activity]')).includes('of another session'), 'the record names this session alone');
     for (const fact of ['now', 'next', 'blocked', 'where']) assert.equal(await page.locator(`[data-fact=${fact}]`).count(), 1, fact);
   });
 
   test('UI-120 a session that is not there says so, before and after the first payload', async () => {
     await r.open('#n=session:acme%2Fshop:claude:nobody', morning(NOW), GETS);
-    const main = await text('main');
-    for (const words of ['This session is not in the current payload.', 'Claude', 'nobody', 'observed in the last 24 hours', 'All sessions']) assert.ok(main.includes(words), words);
+    await r.sees('main', 'This session is not in the current payload.', 'Claude', 'nobody', 'observed in the last 24 hours', 'All sessions');
     await page.goto('about:blank');
     r.server.fail('hang');
     await page.goto(`${r.url}${PLACE}`);
@@ -56,10 +52,11 @@ else {
     await r.open(PLACE, whole(NOW), GETS);
     r.server.fail('500');
     r.server.set(whole(NOW));
-    await page.waitForTimeout(250);
+    await r.until(() => r.asked('/api/data').length === 2, 'the first failure');
+    await r.quiet();
     r.server.set(whole(NOW));
     await page.waitForSelector('[data-state=stalled]');
-    assert.match(await text('h1'), /Fix checkout totals/);
+    await r.sees('h1', /Fix checkout totals/);
     r.server.fail(null);
   });
 
@@ -75,6 +72,7 @@ else {
     is(r.posted('/api/answer'), [{ id: 'kq3v0Z9yT1mJx2bQ7cLr8w', index: 1 }]);
     r.server.replies.set('/api/answer', { body: { ok: true, answered: true } });
     await act('answer').nth(0).click();
+    await r.sent('/api/answer', 2);
     const next = whole(NOW + 5);
     next.asks = [];
     next.sessions[0].state = 'working';
@@ -90,7 +88,7 @@ else {
     const gate = alone({ ...annotated(NOW), state: 'needs_input', state_detail: 'Permission: shell' });
     await r.open(PLACE, gate, GETS);
     is(await page.$$eval('.btn-primary', (l) => l.map((n) => n.dataset.act)), []);
-    assert.match(await text('[data-part=question]'), /ASKED YOU.*Permission: shell.*own terminal/);
+    await r.sees('[data-part=question]', /ASKED YOU.*Permission: shell.*own terminal/);
   });
 
   test('UI-132 UI-133 UI-135 typing survives twenty revisions with its caret, and Save stands only while something differs', async () => {
@@ -102,7 +100,7 @@ else {
     for (let i = 1; i <= 20; i += 1) await r.publish({ ...alone({ ...annotated(NOW), state_detail: `step ${i}` }), generated: NOW + i });
     is(await page.evaluate(() => [document.activeElement.dataset.field, document.activeElement.value, document.activeElement.selectionStart]), ['goal', 'Ship the retry queue safely', 4]);
     assert.equal(await act('save-intent').count(), 1);
-    assert.match(await text('.intent'), /27\/240/);
+    await r.sees('.intent', /27\/240/);
     await page.keyboard.press('Escape');
     is([await box.inputValue(), await act('save-intent').count(), await page.evaluate(() => location.hash)], ['Ship the retry queue', 0, PLACE]);
     await box.fill('a\tb\u202ec');
@@ -124,8 +122,9 @@ else {
     const said = new Set();
     for (const outcome of ['unwritable', 'untrusted', 'unreadable']) {
       r.server.replies.set('/api/annotate', { body: { ok: false, persisted: false, outcome } });
+      const before = await text('.intent-acts .cue-text');
       await act('save-intent').click();
-      await page.waitForTimeout(150);
+      await r.until(async () => (await text('.intent-acts .cue-text').catch(() => before)) !== before, `words for ${outcome}`);
       said.add(await text('.intent-acts .cue-text'));
     }
     assert.equal(said.size, 3);
@@ -134,11 +133,11 @@ else {
     await act('save-intent').click();
     await page.waitForSelector('text=Saved as revision 5.');
     is(r.posted('/api/annotate').at(-1), { ...ME, goal: 'Ship it', lines: ['unit and tax tests pass', 'also log the drop count'], origins: [0, 1], expected_revision: 4 });
-    assert.match(await page.innerText('#polite'), /Saved as revision 5/);
+    await r.sees('#polite', /Saved as revision 5/);
     await r.publish({ ...alone({ ...annotated(NOW), annotation_goal: 'Ship it', annotation_line_1: 'unit and tax tests pass', annotation_revision: 5, annotation_revision_count: 5 }), generated: NOW + 9 });
     is([await act('save-intent').count(), await page.locator('[data-field=goal]').inputValue()], [0, 'Ship it']);
     await r.publish({ ...alone({ ...annotated(NOW), annotation_revision: 20, annotation_revision_count: 16 }), generated: NOW + 10 });
-    assert.match(await text('.intent'), /revision 20, 16 kept · typed 12m ago · older revisions dropped/);
+    await r.sees('.intent', /revision 20, 16 kept · typed 12m ago · older revisions dropped/);
   });
 
   test('UI-132 six lines, and a seventh refuses in words', async () => {
@@ -151,15 +150,10 @@ else {
     assert.equal(await act('add-line').getAttribute('aria-disabled'), 'true');
     await act('add-line').click({ force: true });
     await page.waitForSelector('text=Replace or merge one.');
-    assert.match(await page.innerText('#polite'), /Replace or merge/);
+    await r.sees('#polite', /Replace or merge/);
     await act('remove-line').nth(5).click();
     assert.equal(await page.locator('[data-field=line]').count(), 5);
   });
-
-  // A press posts a moment later: what was posted is waited for before it is judged.
-  const heard = async (path, count) => {
-    for (let i = 0; i < 200 && r.posted(path).length < count; i += 1) await page.waitForTimeout(20);
-  };
 
   test('UI-108 UI-137 ANN-081 a shown prompt is offered, adopted as shown, and saved only then', async () => {
     const asked = alone({ instruction: { label: 'asked', text: 'port the parser', at: NOW - 300 }, first_prompt: 'look at the parser', first_prompt_at: NOW - 900 });
@@ -168,17 +162,15 @@ else {
     await page.waitForSelector('[data-part=panel]');
     await page.waitForFunction(() => document.activeElement.tagName === 'H2');
     assert.equal(await page.locator('[data-field=goal]').inputValue(), 'port the parser');
-    assert.match(await text('.intent'), /Your latest prompt, 5m old\. It is shown, not saved/);
+    await r.sees('.intent', /Your latest prompt, 5m old\. It is shown, not saved/);
     is(r.posted('/api/annotate'), []);
     await act('save-intent').click();
-    await heard('/api/annotate', 1);
-    is(r.posted('/api/annotate'), [{ ...ME, adopt: 'latest-prompt', prompt: 'port the parser', prompt_at: NOW - 300, expected_revision: 0 }]);
+    is((await r.sent('/api/annotate', 1)), [{ ...ME, adopt: 'latest-prompt', prompt: 'port the parser', prompt_at: NOW - 300, expected_revision: 0 }]);
     await act('use-prompt').click();
     assert.equal(await page.locator('[data-field=goal]').inputValue(), 'look at the parser');
     await page.locator('[data-field=goal]').fill('look at the lexer');
     await act('save-intent').click();
-    await heard('/api/annotate', 2);
-    is(r.posted('/api/annotate').at(-1), { ...ME, goal: 'look at the lexer', lines: null, expected_revision: 0 });
+    is((await r.sent('/api/annotate', 2)).at(-1), { ...ME, goal: 'look at the lexer', lines: null, expected_revision: 0 });
     await r.open('#n=sessions', alone(), GETS);
     await page.click('[data-act=goal]');
     await page.waitForFunction(() => document.activeElement.dataset?.field === 'goal');
@@ -188,29 +180,30 @@ else {
     await r.open(PLACE, alone(annotated(NOW)), GETS);
     const discard = act('discard');
     await discard.dblclick();
+    await r.sees('#assertive', /Press again to discard\. Every revision of these words goes/);
+    await r.quiet();
     is(r.posted('/api/annotate'), []);
     assert.equal(await discard.getAttribute('aria-describedby'), 'discard-what');
-    assert.match(await page.innerText('#assertive'), /Press again to discard\. Every revision of these words goes/);
     await r.publish({ ...alone({ ...annotated(NOW), state_detail: 'on' }), generated: NOW + 3 });
-    assert.match(await text('#discard-what'), /Every revision/);
+    await r.sees('#discard-what', /Every revision/);
     await page.keyboard.press('Escape');
     is([await discard.getAttribute('data-armed'), await page.innerText('#assertive'), await page.evaluate(() => location.hash)], [null, '', PLACE]);
     await discard.click();
-    await page.waitForTimeout(1300);
+    await dwell(page);
     r.server.replies.set('/api/annotate', { body: { ok: true, persisted: true, outcome: 'stored', withdrawn: false } });
     await discard.click();
     await page.waitForSelector('text=goes on quoting it');
     is(r.posted('/api/annotate'), [{ ...ME, clear: true }]);
     await r.publish(alone({ annotation_discarded_at: NOW - 5, annotation_discarded_why: 'You discarded these words.' }));
     assert.equal(await discard.count(), 0);
-    assert.match(await text('.intent'), /You discarded these words\. Discarded 5s ago/);
+    await r.sees('.intent', /You discarded these words\. Discarded 5s ago/);
   });
 
   test('UI-139 with annotations off there is no field, and Analyze drift stays with its reason', async () => {
     await r.open(PLACE, alone({}, { annotate: false, reading: undefined }), GETS);
     assert.equal(await page.locator('[data-field]').count(), 0);
     assert.equal(await act('analyze').getAttribute('aria-disabled'), 'true');
-    assert.match(await text('.analyze'), /Annotations are off for this run/);
+    await r.sees('.analyze', /Annotations are off for this run/);
     await act('analyze').click({ force: true });
     is(r.posted('/api/reading'), []);
   });
@@ -222,18 +215,18 @@ else {
       [words, readings({ reason: 'store-unavailable' }), 'permission for readings could not be read'], [words, { reading: undefined }, 'This server does not offer readings'],
     ]) {
       await r.open(PLACE, alone(more, top), GETS);
-      assert.match(await text('#analyze-why'), new RegExp(said));
+      await r.sees('#analyze-why', new RegExp(said));
       assert.equal(await act('analyze').getAttribute('aria-disabled'), 'true', said);
     }
     const none = readings();
     none.reading_routes.claude = { ...none.reading_routes.claude, provider: '', note: 'Neither program is installed here.' };
     await r.open(PLACE, alone(words, none), GETS);
     assert.equal(await act('analyze').count(), 0);
-    assert.match(await text('.drift'), /Neither program is installed here/);
+    await r.sees('.drift', /Neither program is installed here/);
     await r.open(PLACE, alone(words), GETS);
     await page.locator('[data-field=goal]').fill('Something else');
     await act('analyze').click({ force: true });
-    assert.match(await text('#analyze-why'), /Save or undo your changes first/);
+    await r.sees('#analyze-why', /Save or undo your changes first/);
     await act('undo-intent').click();
     assert.equal(await page.locator('#analyze-why').count(), 0);
   });
@@ -242,7 +235,7 @@ else {
     const asked = { instruction: { label: 'asked', text: 'port the parser', at: NOW - 300 } };
     await r.open(PLACE, alone(asked, readings({ providers: { claude: false }, tool_output: {} })), GETS);
     await act('analyze').click();
-    assert.match(await text('[data-part=confirm]'), /sends session content off this machine.*Anthropic.*taken over as the goal/);
+    await r.sees('[data-part=confirm]', /sends session content off this machine.*Anthropic.*taken over as the goal/);
     await act('not-now').click();
     is([await page.locator('[data-part=confirm]').count(), r.posted('/api/reading').length], [0, 0]);
     await act('analyze').click();
@@ -262,7 +255,7 @@ else {
       const n = r.asked('/api/reading').length;
       await act('analyze').click();
       await page.waitForSelector(`#analyze-why:has-text("${words}")`);
-      await page.waitForTimeout(60);
+      await r.quiet();
       // A dropped connection is tried anew by the browser itself, below the page; that one is not counted.
       if (!reply.drop) assert.equal(r.asked('/api/reading').length, n + 1, words);
     }
@@ -276,7 +269,7 @@ else {
     const running = { ...readings(), reading_jobs: { 'claude:27d10654': job } };
     await r.open(PLACE, alone(annotated(NOW), running), GETS);
     assert.equal(await act('analyze').count(), 0);
-    assert.match(await text('[data-part=job]'), /Analyzing drift 9s.*Preparing what is sent.*Waiting for Claude \(now\).*3 of 12 attempts/);
+    await r.sees('[data-part=job]', /Analyzing drift 9s.*Preparing what is sent.*Waiting for Claude \(now\).*3 of 12 attempts/);
     assert.equal(await text('[aria-current=step]'), '▶Waiting for Claude (now)');
     r.server.replies.set('/api/reading/cancel', { status: 409, body: { ok: false, reason: 'not-running' } });
     await act('cancel-reading').click();
@@ -293,46 +286,45 @@ else {
     const settled = { ...annotated(NOW), annotation_settled_through: NOW - 100 };
     await r.open(PLACE, alone(settled), GETS);
     await page.waitForSelector('[data-constraint=line_2]');
-    assert.match(await text('[data-part=reading]'), /Departs: at least one line.*read revision 3, 4 is current.*verifies nothing/);
-    assert.match(await text('[data-constraint=goal]'), /Undecided.*No entry of the record was cited/);
-    assert.match(await text('[data-constraint=line_1]'), /Departs from your words.*The latest test run failed\. \(the model’s sentence\).*tool_report.*cargo test/);
-    assert.match(await text('[data-constraint=line_2]'), /as the tool reported it; nothing was inspected.*no longer in the record read/);
+    await r.sees('[data-part=reading]', /Departs: at least one line.*read revision 3, 4 is current.*verifies nothing/);
+    await r.sees('[data-constraint=goal]', /Undecided.*No entry of the record was cited/);
+    await r.sees('[data-constraint=line_1]', /Departs from your words.*The latest test run failed\. \(the model’s sentence\).*tool_report.*cargo test/);
+    await r.sees('[data-constraint=line_2]', /as the tool reported it; nothing was inspected.*no longer in the record read/);
     await r.open(PLACE, alone(annotated(NOW)), GETS);
     await page.waitForSelector('[data-part=conflict]');
-    assert.match(await text('[data-constraint=line_1]'), /Not verifiable: you said something later/);
+    await r.sees('[data-constraint=line_1]', /Not verifiable: you said something later/);
     assert.doesNotMatch(await text('[data-part=reading]'), /The latest test run failed/);
   });
 
   test('UI-147 READ-136 a conflict is a question: settling names the newest shown, retyping only moves the caret', async () => {
     await r.open(PLACE, alone(annotated(NOW)), GETS);
     await page.waitForSelector('[data-part=conflict]');
-    assert.match(await text('[data-part=conflict]'), /50m ago Also log the drop count/);
+    await r.sees('[data-part=conflict]', /50m ago Also log the drop count/);
     await act('retype').click();
     assert.equal(await page.evaluate(() => document.activeElement.dataset.field), 'goal');
     r.server.replies.set('/api/annotate', { body: { ok: true, persisted: true, outcome: 'stored' } });
     await act('settle').click();
-    is(r.posted('/api/annotate'), [{ ...ME, settle_through: NOW - 3000, expected_revision: 4 }]);
+    is(await r.sent('/api/annotate', 1), [{ ...ME, settle_through: NOW - 3000, expected_revision: 4 }]);
   });
 
   test('UI-148 UNA-070 UNA-074 departures stand in two collections with figures of their own', async () => {
     await r.open(PLACE, whole(NOW), GETS);
-    const box = await text('[data-part=departures]');
-    for (const words of ['FROM THE READING YOU ASKED FOR', 'FROM THE CHECKS WHILE YOU WERE AWAY', 'The session moved to the CLI help.', 'read revision 3, 4 is current', 'No later check has read this session.', '1 departure the away checks raised', 'COPY COMMAND']) assert.ok(box.includes(words), `${words} in ${box}`);
+    await r.sees('[data-part=departures]', 'FROM THE READING YOU ASKED FOR', 'FROM THE CHECKS WHILE YOU WERE AWAY', 'The session moved to the CLI help.', 'read revision 3, 4 is current', 'No later check has read this session.', '1 departure the away checks raised', 'COPY COMMAND');
     await r.open(PLACE, alone({}, { unasked: true }), GETS);
-    assert.match(await text('[data-part=departures]'), /No reading has been made.*not measured/);
+    await r.sees('[data-part=departures]', /No reading has been made.*not measured/);
     await r.open(PLACE, alone(), GETS);
     assert.equal(await page.locator('[data-part=departures]').count(), 0);
   });
 
   test('UI-131 a harness whose work is not read says so', async () => {
     await r.open('#n=session:acme%2Fsite:copilot:c0ffee00-aaaa-4bbb-8ccc-dddd00001111', { ...morning(NOW), ...readings() }, GETS);
-    assert.match(await text('.drift'), /Cargento can't read work from this harness/);
-    assert.match(await text('[data-part=activity]'), /16\.61 AIU.*Source not fully read: token accounting.*Command shapes are not observed on this harness/);
+    await r.sees('.drift', /Cargento can't read work from this harness/);
+    await r.sees('[data-part=activity]', /16\.61 AIU.*Source not fully read: token accounting.*Command shapes are not observed on this harness/);
   });
 
   test('LOOK-047 DECK-040 forty agents: a tally, a folded tree, a graph, and each agent its own branch', async () => {
     await r.open(PLACE, forty(NOW));
-    assert.match(await text('.tree'), /26 working · 14 stopped/);
+    await r.sees('.tree', /26 working · 14 stopped/);
     assert.ok(await page.locator('.tree-node').count() < 40);
     const height = await page.evaluate(() => document.querySelector('.tree').getBoundingClientRect().height);
     assert.ok(height < 900, `a tree of forty is ${height}px high`);
@@ -341,10 +333,10 @@ else {
     await page.evaluate(() => { document.querySelector('[data-act=tree-graph]').click(); });
     await r.open(PLACE, whole(NOW), GETS);
     await page.waitForSelector('[data-part=agents]');
-    assert.match(await text('[data-part=agents]'), /6 AGENTS.*orphan the record of its parent was not found.*called Bash 6 times in a row/);
+    await r.sees('[data-part=agents]', /6 AGENTS.*orphan the record of its parent was not found.*called Bash 6 times in a row/);
     await page.click('[data-part=agents] a:has-text("planner-1")');
-    assert.match(await page.evaluate(() => location.hash), /:~a1$/);
-    assert.match(await text('[data-part=agents]'), /All agents › planner-1/);
+    await page.waitForFunction(() => location.hash.endsWith(':~a1'));
+    await r.sees('[data-part=agents]', /All agents › planner-1/);
     await page.keyboard.press('Escape');
     await page.waitForFunction((p) => location.hash === p, PLACE);
   });
@@ -360,15 +352,14 @@ else {
     await page.waitForFunction(() => [...document.querySelectorAll('.call')].every((n) => n.textContent.includes('error')));
     await page.locator('[data-fk="calls-time"]').focus();
     await page.keyboard.press('ArrowRight');
-    assert.match(await page.innerText('#polite'), /main: .*working/);
+    await r.sees('#polite', /main: .*working/);
     assert.equal(await page.locator('.call [title="The store writes no end for this call"]').count() >= 0, true);
   });
 
   test('UI-129 UI-126 the facts of a session that reports little are absences in words', async () => {
     await r.open(PLACE, alone({ state: 'idle', finished_at: NOW - 60, dirty: false, last_activity: NOW - 60 }, { irreversible_enabled: false, deck: false }), { '/api/project-context': { status: 500, body: {} } });
     await page.waitForSelector('text=The record could not be read: the server answered 500.');
-    const all = await text('[data-part=activity]');
-    for (const words of ['Command-shape reports are off for this run', 'Agents and calls inside a session are not read in this run', 'A turn stopped; no end of the session was observed', 'A clean tree is no evidence of a deliverable', 'The record has not been read', 'No turn in progress', 'Stop observed; git state clean']) assert.ok(all.includes(words), words);
+    await r.sees('[data-part=activity]', 'Command-shape reports are off for this run', 'Agents and calls inside a session are not read in this run', 'A turn stopped; no end of the session was observed', 'A clean tree is no evidence of a deliverable', 'The record has not been read', 'No turn in progress', 'Stop observed; git state clean');
     await r.open(PLACE, alone({ state: 'idle', finished_at: NOW - 60 }), { '/api/project-context': { body: { ...record(NOW), semantic: { facts: [{ fact_id: 'f', at: NOW, type: 'work_result', summary: 'done as asked', evidence: { source: 'p', confidence: 'exact' }, source_session: ME }] } } } });
     await page.waitForSelector('text=The agent reported it finished');
   });
@@ -379,12 +370,14 @@ else {
       const body = { ...scene(NOW), ...readings() };
       for (const s of body.sessions.filter((x) => x?.sid).slice(0, 8)) {
         await r.open(`#n=session:${encodeURIComponent(typeof s.project === 'string' ? s.project.replace(/\p{Surrogate}/gu, '\ufffd') : '')}:claude:${s.sid}`, body, { '/api/project-context': { body: { semantic: { facts: [{ fact_id: bad, type: bad, summary: bad, at: 'x', source_session: { harness: 'claude', sid: s.sid } }, 7, null] } } }, '/api/session': { body: { agents: [{ id: bad, name: bad }, 4], calls: [{ id: bad, agent: bad, tool: bad, at: NOW }, null], findings: 'x', parked: [1] } } });
+        await r.quiet();
         is(await page.locator('main img, main script').count(), 0);
         is(r.faults, []);
       }
     }
     for (const odd of [{ reading: 5 }, { reading: [], reading_routes: 'x', reading_jobs: { 'claude:27d10654': 3 } }, { annotate_discard: [], annotate_cap: 'x' }]) {
       await r.open(PLACE, alone({ ...annotated(NOW), annotation_assessment: { criteria: { goal: null, line_1: { result: 4, cites: 'x' } } }, departures: [{ constraint: 7 }, { constraint: 'goal', at: 'x' }], degrades: [{ code: 'no-such' }, 1] }, odd), { '/api/project-context': { body: [] }, '/api/session': { body: { agents: 'x', calls: 4 } } });
+      await r.quiet();
       is(r.faults, []);
       assert.doesNotMatch(await text('main'), /could not be drawn/);
     }
@@ -412,12 +405,13 @@ else {
   test('UI-263 the same board again changes nothing but age text', async () => {
     await r.open(PLACE, whole(NOW), GETS);
     await page.waitForSelector('[data-part=calls] .call');
+    await r.quiet();
     await page.evaluate(() => {
       window.seen = [];
       new MutationObserver((l) => window.seen.push(...l.map((m) => [m.type, m.target.nodeName, m.attributeName]))).observe(document.querySelector('#app'), { childList: true, subtree: true, attributes: true, characterData: true });
     });
     await r.publish(whole(NOW));
-    await page.waitForTimeout(150);
+    await r.quiet();
     is((await page.evaluate(() => window.seen)).filter((m) => m[1] !== 'TIME' && m[1] !== '#text'), []);
   });
 
