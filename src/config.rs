@@ -132,8 +132,6 @@ pub const CODEX_ASSIGNMENT_CAP_CHARS: usize = 140;
 pub const CODEX_USAGE_ROLLOUTS: usize = 8;
 /// First lines read in one pass to find a parent that is not among the recent rollouts.
 pub const CODEX_PARENT_HEADERS: usize = 1000;
-/// First lines of compressed rollouts decoded in one pass.
-pub const CODEX_PACKED_HEADERS: usize = 256;
 
 // Workflows of a Spacedock project.
 

@@ -66,6 +66,8 @@ pub struct Collected {
     pub store_errors: Vec<(String, String)>,
     /// Degrades of the harness as a whole.
     pub degrades: Vec<Degrade>,
+    /// A bound ended the reading: another pass takes it up, although nothing changed.
+    pub more: bool,
 }
 
 /// A reader of one harness's store. It keeps its own caches from pass to pass and never writes to the store.

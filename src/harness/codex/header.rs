@@ -1,7 +1,6 @@
 //! Line 1 of a rollout: whose it is and where it ran (CODEX-011..016). Read once per file.
 
 use super::never::{Form, form};
-use super::packed;
 use super::rollout::Fault;
 use crate::config::{FIRST_LINE_JSON_CAP_BYTES, MAX_CACHE_ENTRIES, SUBAGENT_NAME_CAP_CHARS};
 use crate::harness::line::{self, Field};
@@ -13,6 +12,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Version of the newest store sample (`fixtures/codex`).
+pub const NEWEST_SAMPLE: [u32; 3] = [0, 154, 0];
 /// Longest id, bytes; a longer one counts as absent.
 const ID_BYTES: usize = 200;
 /// Longest path that is kept, bytes.
@@ -38,6 +39,8 @@ pub struct Meta {
     /// Cleaned.
     pub label: Option<String>,
     pub agent_path: Option<String>,
+    /// The version of Codex that began it, when it says one of three numbers.
+    pub version: Option<[u32; 3]>,
     /// False: line 1 told nothing, the stem stands in.
     pub known: bool,
 }
@@ -72,6 +75,8 @@ struct Payload<'a> {
     agent_type: Field<'a>,
     #[serde(borrow)]
     agent_path: Field<'a>,
+    #[serde(borrow)]
+    cli_version: Field<'a>,
 }
 
 #[derive(Deserialize)]
@@ -113,6 +118,7 @@ impl Meta {
             parent: None,
             label: None,
             agent_path: None,
+            version: None,
             known: false,
         }
     }
@@ -141,11 +147,12 @@ impl Meta {
             || source.as_ref().is_some_and(|s| s.subagent.is_some() || s.internal.is_some());
         meta.parent = source.and_then(|s| spawned_by(s.subagent)).or_else(|| id(payload.parent_thread_id));
         meta.cwd = path_of(payload.cwd);
+        meta.version = version(payload.cli_version);
         meta.agent_path = path_of(payload.agent_path);
         meta.label = name(payload.agent_nickname)
+            .or_else(|| meta.agent_path.as_deref().and_then(basename))
             .or_else(|| name(payload.agent_role))
-            .or_else(|| name(payload.agent_type))
-            .or_else(|| meta.agent_path.as_deref().and_then(basename));
+            .or_else(|| name(payload.agent_type));
         Some(meta)
     }
 
@@ -158,6 +165,13 @@ impl Meta {
 fn id(field: Field<'_>) -> Option<String> {
     let id = line::nonempty(field)?;
     (id.len() <= ID_BYTES && safe::clean(&id) == id).then(|| id.into_owned())
+}
+
+/// A version as three numbers, what follows a hyphen left out.
+fn version(field: Field<'_>) -> Option<[u32; 3]> {
+    let version = line::text(field)?;
+    let mut parts = version.split('-').next()?.split('.').map(|part| part.parse().ok());
+    Some([parts.next()??, parts.next()??, parts.next()??])
 }
 
 fn path_of(field: Field<'_>) -> Option<String> {
@@ -191,6 +205,8 @@ enum First {
     Begun(Vec<u8>),
     /// Cut by the cap.
     TooLong,
+    /// Inside a compressed file.
+    Packed,
 }
 
 fn first_line(path: &Path) -> Result<First, ReadError> {
@@ -218,8 +234,6 @@ pub struct Headers {
     known: HashMap<PathBuf, Entry>,
     /// Files of a thread, or of a root's session.
     index: HashMap<String, Vec<PathBuf>>,
-    /// Compressed ones that may still be decoded in this pass.
-    pub packed_left: usize,
 }
 
 struct Entry {
@@ -233,7 +247,7 @@ struct Entry {
 /// The answer to whose a file is.
 pub enum Whose {
     Of(Arc<Meta>),
-    /// Not there any more, or not decoded yet.
+    /// Not there any more, or only just begun.
     Nobody,
     /// `<Type>: <message>`.
     Unreadable(String),
@@ -257,22 +271,15 @@ impl Headers {
     }
 
     fn read(&mut self, path: &Path, stamp: Stamp, now: f64) -> Whose {
+        // A compressed one is never opened: its name tells all that is told of it (CODEX-006).
         let packed = path.file_name().and_then(form) == Some(Form::Packed);
-        if packed && self.packed_left == 0 {
-            return Whose::Nobody;
-        }
-        let line = if packed {
-            self.packed_left -= 1;
-            packed::first_line(path).map(|line| line.map_or(First::TooLong, First::Whole))
-        } else {
-            first_line(path)
-        };
+        let line = if packed { Ok(First::Packed) } else { first_line(path) };
         let before = self.forget(path);
         match line {
             Ok(line) => {
                 let read = match &line {
                     First::Whole(line) | First::Begun(line) => Meta::read(line, path),
-                    First::TooLong => None,
+                    First::TooLong | First::Packed => None,
                 };
                 // A child's rollout would be a session for the moment its first line takes to be written.
                 if read.is_none() && matches!(line, First::Begun(_)) && fresh(stamp.mtime(), BEGUN_SEC, now) {

@@ -1,19 +1,20 @@
 //! Codex: append-only rollouts below `<codex home>/sessions/YYYY/MM/DD` (file 21 of the contract).
 //!
-//! - [`never`]: what may be touched at all; [`survey`]: which sessions there are; [`header`], [`packed`]: whose a file is
+//! - [`never`]: what may be touched at all; [`survey`]: which sessions there are; [`header`]: whose a file is
 //! - [`glance`], [`record`]: a line; [`facts`]: a rollout folded; [`prior`]: what lies before the fold; [`rollout`]: both
-//! - [`intent`], [`plan`] and [`script`], [`dispatch`], [`quota`]: single readings; [`row`]: the row
+//! - [`intent`], [`plan`] and [`script`], [`dispatch`], [`boots`], [`quota`]: single readings; [`row`]: the row
 //!
-//! Nothing but rollouts is opened, and of those neither reasoning nor tool results are read. A wait for the person is
+//! Nothing but rollouts is opened, and of those neither reasoning nor tool results are read; a boot envelope that a command
+//! printed is the one exception. A wait for the person is
 //! never reported from here: Codex keeps no record of one (CODEX-043).
 
+mod boots;
 mod dispatch;
 mod facts;
 mod glance;
 mod header;
 mod intent;
 mod never;
-mod packed;
 mod plan;
 mod prior;
 mod quota;
@@ -30,9 +31,7 @@ pub use quota::{Usage, Window};
 use super::identity::Identities;
 use super::tree::Tree;
 use super::{Collected, Collector, Pass};
-use crate::config::{
-    CODEX_EVENT_CHILDREN, CODEX_PACKED_HEADERS, CODEX_USAGE_ROLLOUTS, CODEX_WALK_PASS_BYTES, RATE_WINDOW_SEC,
-};
+use crate::config::{CODEX_EVENT_CHILDREN, CODEX_USAGE_ROLLOUTS, CODEX_WALK_PASS_BYTES, RATE_WINDOW_SEC};
 use crate::model::quota::{Gauge, Quota};
 use crate::model::time::{fresh, newest_plausible};
 use crate::model::{Code, Degrade, Key};
@@ -82,8 +81,9 @@ impl Codex {
         self.usage.filter(|usage| usage.says_something() && fresh(usage.as_of, window, now))
     }
 
-    /// Reads every rollout that a row of this pass needs, as deep as it needs it, and drops the others.
-    fn read(&mut self, found: &Survey, pass: &Pass<'_>) {
+    /// Reads every rollout that a row of this pass needs, as deep as it needs it, and drops the others. Returns whether
+    /// one of them is not walked to its end yet.
+    fn read(&mut self, found: &Survey, pass: &Pass<'_>) -> bool {
         let mut desk = Desk {
             shelf: &mut self.shelf,
             headers: &mut self.headers,
@@ -109,6 +109,7 @@ impl Codex {
             });
         let this = self.pass;
         self.shelf.retain(|_, rollout| rollout.wanted_in == this);
+        self.shelf.values().any(Rollout::is_unfinished)
     }
 
     /// What went wrong in the store as a whole, and in single files.
@@ -215,10 +216,9 @@ impl Collector for Codex {
     fn collect(&mut self, pass: &Pass<'_>) -> Result<Collected, String> {
         self.pass += 1;
         self.tree.refresh(pass);
-        self.headers.packed_left = CODEX_PACKED_HEADERS;
         let found = survey::survey(&self.tree, &mut self.headers, pass);
-        self.read(&found, pass);
-        let mut out = Collected::default();
+        let more = self.read(&found, pass);
+        let mut out = Collected { more, ..Collected::default() };
         for session in found.sessions.values() {
             let mut row = row::row(session, &self.shelf, &self.home, pass);
             if row.active || pass.all {

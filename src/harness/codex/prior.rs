@@ -107,21 +107,30 @@ impl Prior {
 
     /// Walks on for what is still wanted, at most one slice.
     pub fn go_on(&mut self, path: &Path, budget: &mut u64, facts: &mut Facts) -> Result<(), ReadError> {
-        let wanted = |prior: &Prior| Wanted {
-            turn: prior.turn.is_sought() && !facts.is_bounded(),
-            model: facts.model.is_none() && prior.model.is_none(),
-            plan: facts.plan.is_none() && prior.plan.is_none(),
-            intent: !intent::is_closed(&facts.intent, &prior.older),
-        };
-        if self.end == 0 || wanted(self).nothing() {
+        if !self.is_unfinished(facts) {
             return Ok(());
         }
         let sought = self.turn.is_sought();
-        self.slice(&mut Reader::open(path)?, budget, wanted);
+        self.slice(&mut Reader::open(path)?, budget, |prior| prior.wanted(facts));
         if let (true, Boundary::Found { start, .. }) = (sought, &self.turn) {
             facts.resume_late(*start);
         }
         Ok(())
+    }
+
+    /// What is not known yet, nor found in the scan behind it.
+    fn wanted(&self, facts: &Facts) -> Wanted {
+        Wanted {
+            turn: self.turn.is_sought() && !facts.is_bounded(),
+            model: facts.model.is_none() && self.model.is_none(),
+            plan: facts.plan.is_none() && self.plan.is_none(),
+            intent: !intent::is_closed(&facts.intent, &self.older),
+        }
+    }
+
+    /// Whether the walk can still find something.
+    pub fn is_unfinished(&self, facts: &Facts) -> bool {
+        self.end > 0 && !self.wanted(facts).nothing()
     }
 
     fn slice(&mut self, reader: &mut Reader, budget: &mut u64, wanted: impl Fn(&Prior) -> Wanted) {

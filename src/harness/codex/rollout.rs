@@ -1,5 +1,6 @@
 //! One rollout as far as it is read: its new lines, and what lies before them.
 
+use super::boots::Scan;
 use super::facts::Facts;
 use super::intent::{self, Reading};
 use super::plan::Plan;
@@ -68,6 +69,7 @@ pub struct Rollout {
     tail: Tail,
     depth: Depth,
     prior: Prior,
+    boots: Scan,
     pub facts: Facts,
     pub fault: Option<Fault>,
     /// Pass in which it was last wanted.
@@ -87,6 +89,7 @@ impl Rollout {
             tail: Tail::default(),
             depth,
             prior: Prior::default(),
+            boots: Scan::default(),
             facts: Facts::new(false),
             fault: None,
             wanted_in: 0,
@@ -147,6 +150,7 @@ impl Rollout {
             budget,
             facts: &mut self.facts,
             prior: &mut self.prior,
+            boots: &mut self.boots,
         };
         let advance = self.tail.advance(path, stamp, cold, &mut reading)?;
         if reading.entering {
@@ -154,9 +158,20 @@ impl Rollout {
         }
         self.facts.settle(now);
         if self.depth == Depth::Whole {
+            self.boots.go_on(path)?;
             self.prior.go_on(path, budget, &mut self.facts)?;
         }
         Ok(advance)
+    }
+
+    /// Whether there is more to walk before its turn scan, which another pass takes up although nothing changed.
+    pub fn is_unfinished(&self) -> bool {
+        self.depth == Depth::Whole && self.fault.is_none() && self.prior.is_unfinished(&self.facts)
+    }
+
+    /// Whether a command printed a boot envelope of Spacedock's (CODEX-044).
+    pub fn has_booted(&self) -> bool {
+        self.boots.has_any() || !self.facts.boots.is_empty()
     }
 
     /// How deep it is read.
@@ -199,11 +214,13 @@ struct Folding<'a> {
     budget: &'a mut u64,
     facts: &'a mut Facts,
     prior: &'a mut Prior,
+    boots: &'a mut Scan,
 }
 
 impl Folding<'_> {
     fn enter(&mut self, begin: u64) {
         self.entering = false;
+        *self.boots = Scan::up_to(begin);
         // What cannot be read there is wanted again when the walk goes on, which reports it.
         let _ = self.prior.enter(self.path, begin, self.budget, self.facts);
     }
@@ -213,6 +230,7 @@ impl Fold for Folding<'_> {
     fn restart(&mut self, from_start: bool) {
         *self.facts = Facts::new(from_start);
         *self.prior = Prior::default();
+        *self.boots = Scan::default();
         self.entering = self.deep && !from_start;
     }
 
