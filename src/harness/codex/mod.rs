@@ -1,18 +1,19 @@
 //! Codex: append-only rollouts below `<codex home>/sessions/YYYY/MM/DD` (file 21 of the contract).
 //!
-//! - [`never`]: what may be touched at all; [`survey`]: which sessions there are; [`header`]: whose a file is
+//! - [`never`]: what may be touched at all; [`survey`]: which sessions there are; [`header`], [`headers`]: whose
 //! - [`glance`], [`record`]: a line; [`facts`]: a rollout folded; [`prior`]: what lies before the fold; [`rollout`]: both
 //! - [`intent`], [`plan`] and [`script`], [`dispatch`], [`boots`], [`quota`]: single readings; [`row`]: the row
 //!
-//! Nothing but rollouts is opened, and of those neither reasoning nor tool results are read; a boot envelope that a command
-//! printed is the one exception. A wait for the person is
-//! never reported from here: Codex keeps no record of one (CODEX-043).
+//! Nothing but rollouts is opened, and of those neither reasoning nor tool results are read; a boot envelope that a
+//! command printed is the one exception. A wait for the person is never reported from here: Codex keeps no record of
+//! one (CODEX-043).
 
 mod boots;
 mod dispatch;
 mod facts;
 mod glance;
 mod header;
+mod headers;
 mod intent;
 mod never;
 mod plan;
@@ -36,7 +37,7 @@ use crate::model::quota::{Gauge, Quota};
 use crate::model::time::{fresh, newest_plausible};
 use crate::model::{Code, Degrade, Key};
 use crate::surface::read::{self, Stamp};
-use header::Headers;
+use headers::Headers;
 use rollout::{Depth, Rollout};
 use row::{Shelf, is_running};
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@ use super::facts::Facts;
 use super::intent::{self, Reading};
 use super::plan::Plan;
 use super::prior::Prior;
-use crate::config::{CODEX_WALK_BYTES, CODEX_WALK_ON_BYTES, TAIL_BYTES, TURN_SCAN_MAX_BYTES};
+use crate::config::{CODEX_WALK_BYTES, TAIL_BYTES, TURN_SCAN_MAX_BYTES};
 use crate::harness::pause::Pause;
 use crate::harness::tail::{Advance, Fold, Line, Tail};
 use crate::surface::read::{ReadError, Stamp};
@@ -125,8 +125,7 @@ impl Rollout {
 
     fn advance(&mut self, path: &Path, stamp: Stamp, now: f64, budget: &mut u64) -> Result<Advance, ReadError> {
         // One long rollout must not use up what is there for all.
-        let most = if self.tail.stamp().is_some() { CODEX_WALK_ON_BYTES } else { CODEX_WALK_BYTES };
-        let share = (*budget).min(most);
+        let share = (*budget).min(CODEX_WALK_BYTES);
         let mut left = share;
         let advance = self.fold(path, stamp, self.depth.bytes(), now, &mut left);
         *budget -= share - left;

@@ -35,7 +35,7 @@ fn codex_044_output_alone_tells_a_first_officer() {
         item("custom_tool_call_output", NOW, &json!({"output": BOOT})),
         item("custom_tool_call_output", NOW, &json!({"output": [{"type": "input_text", "text": RENDERED}]})),
     ] {
-        assert!(officer(&[record.clone()]), "{record}");
+        assert!(officer(std::slice::from_ref(&record)), "{record}");
     }
     for record in [
         printed(&json!({"text": BOOT})),
@@ -56,7 +56,7 @@ fn codex_044_output_alone_tells_a_first_officer() {
         event("function_call_output", NOW, &json!({"output": BOOT})),
         event("agent_message", NOW, &json!({"message": BOOT})),
     ] {
-        assert!(!officer(&[record.clone()]), "{record}");
+        assert!(!officer(std::slice::from_ref(&record)), "{record}");
     }
     // Members in another order than Codex writes them.
     let turned = format!(

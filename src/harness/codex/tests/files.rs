@@ -355,7 +355,7 @@ fn codex_063_ids_of_one_millisecond_stay_whole() {
 /// CODEX-005: a rollout that goes between listing and reading is nobody's, and nothing is said of it.
 #[test]
 fn codex_005_a_rollout_that_goes_before_it_is_read_is_skipped() {
-    use crate::harness::codex::header::{Headers, Whose};
+    use crate::harness::codex::headers::{Headers, Whose};
     let store = Store::new();
     let path = store.rollout(ROOT, &json!({}), &[], NOW);
     let stamp = crate::surface::read::look(&path).unwrap().stamp;
