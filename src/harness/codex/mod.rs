@@ -40,6 +40,7 @@ use crate::surface::read::{self, Stamp};
 use headers::Headers;
 use rollout::{Depth, Rollout};
 use row::{Shelf, is_running};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use survey::{Session, Survey};
 
@@ -115,6 +116,7 @@ impl Codex {
 
     /// What went wrong in the store as a whole, and in single files.
     fn report(&self, found: &Survey, out: &mut Collected) {
+        let skipped = out.skipped();
         let mut say = |code, count| out.degrades.push(Degrade { code, source: STORE.into(), count });
         if !read::is_dir(self.tree.root()) {
             say(Code::StoreMissing, None);
@@ -125,11 +127,16 @@ impl Codex {
         if found.packed > 0 {
             say(Code::Compressed, Some(found.packed));
         }
-        let records: u64 = self.shelf.values().map(Rollout::skipped).sum();
-        let skipped = records + self.tree.skipped().count() as u64;
+        // Children are no rows; their lines count all the same.
+        let roots: HashSet<&Path> = found.sessions.values().map(|session| session.root.path.as_path()).collect();
+        let kids = self.shelf.iter().filter(|(path, _)| !roots.contains(path.as_path()));
+        let skipped = kids.map(|(_, rollout)| rollout.skipped()).fold(skipped, u64::saturating_add);
+        let skipped = skipped.saturating_add(self.tree.skipped().count() as u64);
         if skipped > 0 {
             say(Code::RecordSkipped, Some(skipped));
         }
+        out.name_of_rows(Code::ReadInPart, STORE);
+        out.name_of_rows(Code::VersionUnseen, STORE);
         for (path, _) in &found.unreadable {
             let source = row::file_name(path);
             out.degrades.push(Degrade { code: Code::StoreUnreadable, source, count: None });
@@ -169,8 +176,8 @@ impl Desk<'_> {
             self.bring(&session.root.path, session.root.stamp, Depth::Whole);
         }
         for (n, kid) in session.kids.iter().enumerate() {
-            let depth = if fresh(kid.rollout.mtime(), RATE_WINDOW_SEC, self.now) { Depth::Whole } else { Depth::Tail };
-            if depth == Depth::Whole || n < CODEX_EVENT_CHILDREN {
+            let depth = if fresh(kid.rollout.mtime(), RATE_WINDOW_SEC, self.now) { Depth::Turn } else { Depth::Tail };
+            if depth == Depth::Turn || n < CODEX_EVENT_CHILDREN {
                 self.bring(&kid.rollout.path, kid.rollout.stamp, depth);
             }
         }

@@ -17,6 +17,8 @@ use std::path::Path;
 pub enum Depth {
     /// Its last bytes: enough for a child at rest.
     Tail,
+    /// The turn scan, and what bounds its turn and names its model before it: enough for a child at work.
+    Turn,
     /// The turn scan and the walk before it.
     Whole,
 }
@@ -25,7 +27,7 @@ impl Depth {
     const fn bytes(self) -> u64 {
         match self {
             Depth::Tail => TAIL_BYTES,
-            Depth::Whole => TURN_SCAN_MAX_BYTES,
+            Depth::Turn | Depth::Whole => TURN_SCAN_MAX_BYTES,
         }
     }
 }
@@ -144,7 +146,7 @@ impl Rollout {
         let mut reading = Folding {
             path,
             now,
-            deep: self.depth == Depth::Whole,
+            deep: self.depth >= Depth::Turn,
             entering: false,
             budget,
             facts: &mut self.facts,
@@ -158,14 +160,16 @@ impl Rollout {
         self.facts.settle(now);
         if self.depth == Depth::Whole {
             self.boots.go_on(path)?;
-            self.prior.go_on(path, budget, &mut self.facts)?;
+        }
+        if self.depth >= Depth::Turn {
+            self.prior.go_on(path, budget, &mut self.facts, self.depth)?;
         }
         Ok(advance)
     }
 
     /// Whether there is more to walk before its turn scan, which another pass takes up although nothing changed.
     pub fn is_unfinished(&self) -> bool {
-        self.depth == Depth::Whole && self.fault.is_none() && self.prior.is_unfinished(&self.facts)
+        self.depth >= Depth::Turn && self.fault.is_none() && self.prior.is_unfinished(&self.facts, self.depth)
     }
 
     /// Whether a command printed a boot envelope of Spacedock's (CODEX-044).

@@ -318,15 +318,20 @@ impl Gemini {
         let documents = self.chats.iter().filter_map(|(path, chat)| Some((path, chat.failure.as_deref()?)));
         let failures = lines.chain(documents).map(|(path, why)| (path.to_string_lossy().into_owned(), why.to_owned()));
         out.store_errors.extend(failures);
+        for path in self.tree.skipped() {
+            let why = "NotAFile: a link or special file is passed over";
+            out.store_errors.push((path.to_string_lossy().into_owned(), why.into()));
+        }
         for (path, why) in self.tree.unreadable() {
             out.store_errors.push((path.to_string_lossy().into_owned(), format!("IoError: {why}")));
         }
-        if self.tree.unreadable().next().is_some() {
-            out.degrades.push(Degrade { code: Code::StoreUnreadable, source: STORE.into(), count: None });
-        }
-        let skipped = self.tree.skipped().count() as u64;
+        let skipped = out.skipped().saturating_add(self.tree.skipped().count() as u64);
         if skipped > 0 {
             out.degrades.push(Degrade { code: Code::RecordSkipped, source: STORE.into(), count: Some(skipped) });
+        }
+        out.name_of_rows(Code::ReadInPart, STORE);
+        if self.tree.unreadable().next().is_some() {
+            out.degrades.push(Degrade { code: Code::StoreUnreadable, source: STORE.into(), count: None });
         }
     }
 }

@@ -519,6 +519,22 @@ fn trust_036_052_a_document_that_is_refused_keeps_its_row() {
     assert!(!chat.advance(&path, Stamp::default(), NOW));
 }
 
+/// DECK-020, TRUST-036: what could not be read is named on the row and for the harness; FIELD-056: a link is passed over.
+#[cfg(unix)]
+#[test]
+fn deck_020_field_056_what_is_not_read_is_named() {
+    let s = Scratch::new("gemini-named");
+    let path = main_file(&s, "p", "s", "no record\n[]\n", NOW);
+    main_file(&s, "q", "t", "{\"half\":\n", NOW);
+    std::os::unix::fs::symlink(&path, path.with_file_name("session-link.jsonl")).unwrap();
+    let found = pass(&mut reader(&s), NOW, false);
+    assert_eq!(found.rows.iter().map(|row| row.degrades[0].count).max(), Some(Some(2)));
+    let whole = &found.degrades[0];
+    assert_eq!((whole.code, whole.count, whole.source.as_str()), (Code::RecordSkipped, Some(4), STORE));
+    assert_eq!((found.degrades.len(), found.store_errors.len()), (1, 1));
+    assert!(found.store_errors[0].1.starts_with("NotAFile: "));
+}
+
 #[test]
 #[ignore = "measures; needs CARGENTO_SCALE_HOME"]
 fn scale() {

@@ -28,7 +28,8 @@ fn codex_003_004_only_three_folders_down_and_an_empty_store_is_there() {
     assert!(!gone.discovered());
 }
 
-/// CODEX-007, CODEX-008, CODEX-064, TRUST-031: links, special files and refused names are passed over unopened.
+/// CODEX-007, CODEX-008, CODEX-064, TRUST-031, FIELD-056, FIELD-057: links, special files and refused names are passed
+/// over unopened.
 #[cfg(unix)]
 #[test]
 fn codex_005_007_trust_031_links_and_special_files_are_passed_over_unopened() {
@@ -205,6 +206,7 @@ fn field_044_a_long_walk_goes_on_in_later_passes() {
     let row = &first.rows[0];
     assert_eq!((row.title.as_ref(), row.model.as_ref(), row.evidence.turn_start), (None, None, None));
     assert_eq!((row.degrades[0].code, first.more), (Code::ReadInPart, true));
+    assert_eq!((first.degrades[0].code, first.degrades[0].source.as_str()), (Code::ReadInPart, "codex.sessions"));
     let passes = (1..9).find(|_| !store.collect().more);
     assert!(passes.is_some_and(|n| n <= 4), "{passes:?}");
     let row = store.row();
@@ -236,10 +238,12 @@ fn field_044_trust_064_sparse_and_endless_files_cost_what_is_looked_at() {
     let endless = store.rollout("endless", &json!({}), &[said(NOW, "Before one endless line of work")], NOW);
     append(&endless, "x".repeat(20_000_000).as_bytes(), NOW);
     let begun = std::time::Instant::now();
+    let title = |found: &Collected, sid: &str| found.rows.iter().find(|r| r.sid == sid).unwrap().title.clone();
     let found = store.collect();
-    let title = |sid: &str| found.rows.iter().find(|r| r.sid == sid).unwrap().title.clone();
-    assert_eq!(title("sparse").as_deref(), Some("The end of a hole in a file"));
-    assert_eq!(title("endless").as_deref(), Some("Before one endless line of work"));
+    assert_eq!(title(&found, "sparse").as_deref(), Some("The end of a hole in a file"));
+    assert!(found.more);
+    let found = store.collect();
+    assert_eq!(title(&found, "endless").as_deref(), Some("Before one endless line of work"));
     assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
     append(&endless, format!("\n{}\n", line(&said(NOW, "And behind it there is more"))).as_bytes(), NOW);
     let found = store.collect();
@@ -430,6 +434,27 @@ fn deck_020_021_a_version_newer_than_the_newest_sample_is_a_note() {
         let row = store.row();
         let codes: Vec<Code> = row.degrades.iter().map(|d| d.code).collect();
         assert_eq!(codes, if noted { vec![Code::VersionUnseen] } else { vec![] }, "{version}");
+        let whole: Vec<Code> = store.collect().degrades.iter().map(|d| d.code).collect();
+        assert_eq!(whole, codes, "{version}");
         assert_eq!(row.title.as_deref(), Some("Do it all again"));
     }
+}
+
+/// CODEX-018, CODEX-034: of a long child what bounds its turn and names its model is found, and no more is walked for.
+#[test]
+fn codex_018_034_a_long_child_is_walked_for_its_turn_and_model_alone() {
+    let mut store = Store::new();
+    store.rollout(ROOT, &json!({}), &[], NOW);
+    let path = store.child("kid", ROOT, &json!({}), &[started(NOW - 200.0), model(NOW - 199.0, "far")], NOW);
+    let filler = (line(&padding(NOW - 100.0, 200_000)) + "\n").repeat(60);
+    append(&path, filler.as_bytes(), NOW);
+    let found = store.collect();
+    let kid = &found.rows[0].subagents[0];
+    assert_eq!((kid.model.as_deref(), found.more), (Some("far"), false));
+    let filler = filler.repeat(4);
+    append(&path, (lines(&[started(NOW - 90.0), model(NOW - 89.0, "near")]) + &filler).as_bytes(), NOW);
+    assert!(store.collect().more, "its turn is not bounded yet");
+    let passes = (1..9).find(|_| !store.collect().more);
+    assert!(passes.is_some_and(|n| n <= 3), "{passes:?}");
+    assert_eq!(store.row().subagents[0].model.as_deref(), Some("near"));
 }

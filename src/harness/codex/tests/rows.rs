@@ -71,7 +71,7 @@ fn codex_012_013_015_050_ids_of_odd_headers() {
     }
 }
 
-/// CODEX-011, CODEX-050: a payload that is a number leaves the stem.
+/// CODEX-011, CODEX-048, CODEX-050: a payload that is a number leaves the stem.
 #[test]
 fn codex_011_050_a_payload_that_is_a_number_leaves_the_stem() {
     let mut store = Store::new();
@@ -84,6 +84,8 @@ fn codex_011_050_a_payload_that_is_a_number_leaves_the_stem() {
     let row = store.row();
     assert_eq!((row.sid.as_str(), row.title.as_deref(), row.project.as_str()), (ROOT, Some("Number payload"), "codex"));
     assert_eq!((row.degrades[0].code, row.degrades[0].count), (Code::RecordSkipped, Some(1)));
+    let whole = &store.collect().degrades[0];
+    assert_eq!((whole.code, whole.count, whole.source.as_str()), (Code::RecordSkipped, Some(1), "codex.sessions"));
 }
 
 /// CODEX-014: resumes are one row of the file written last.
