@@ -101,13 +101,11 @@ pub const PI_SETTINGS_READ_CAP_BYTES: usize = 1_000_001;
 
 // Codex rollouts.
 
-/// Walked backward of one rollout, when it is met, for what lies before the turn scan; counted in bytes of lines that
-/// are passed over, to which each line adds [`CODEX_WALK_LINE_BYTES`] and a parsed one its length several times.
-pub const CODEX_WALK_BYTES: u64 = 64 * 1024 * 1024;
-/// The same in each later pass, while that walk is not done.
-pub const CODEX_WALK_ON_BYTES: u64 = CODEX_WALK_BYTES / 2;
-/// The same over all rollouts of one pass.
-pub const CODEX_WALK_PASS_BYTES: u64 = 3 * CODEX_WALK_BYTES;
+/// Walked backward of one rollout in one pass for what lies before the turn scan; counted in bytes of lines that are
+/// passed over, to which each line adds [`CODEX_WALK_LINE_BYTES`] and a parsed one its length several times.
+pub const CODEX_WALK_BYTES: u64 = 16 * 1024 * 1024;
+/// The same over all rollouts of one pass. What is left is walked in the next pass, which follows at once.
+pub const CODEX_WALK_PASS_BYTES: u64 = 6 * CODEX_WALK_BYTES;
 /// What one line of a walk costs beside its bytes.
 pub const CODEX_WALK_LINE_BYTES: u64 = 2048;
 /// What a byte that is parsed costs, in bytes that are passed over.
@@ -132,8 +130,6 @@ pub const CODEX_ASSIGNMENT_CAP_CHARS: usize = 140;
 pub const CODEX_USAGE_ROLLOUTS: usize = 8;
 /// First lines read in one pass to find a parent that is not among the recent rollouts.
 pub const CODEX_PARENT_HEADERS: usize = 1000;
-/// First lines of compressed rollouts decoded in one pass.
-pub const CODEX_PACKED_HEADERS: usize = 256;
 
 // Workflows of a Spacedock project.
 

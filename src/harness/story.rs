@@ -9,7 +9,7 @@ use crate::model::time::{age, newest_plausible};
 use crate::model::turn::{self, Record, Signal, Turns};
 use crate::model::{Observed, State};
 use crate::text::extract::Text;
-use crate::text::safe_text;
+use crate::text::{safe_lines, safe_text};
 use std::sync::Arc;
 
 /// Stamps ahead of the clock that are kept in case the clock reaches them.
@@ -22,7 +22,7 @@ const USAGE_KEPT: usize = 4096;
 pub struct Prompt {
     /// Its first line, safe and at most a title long; `None` when it has none.
     pub title: Option<Box<str>>,
-    /// The prompt, safe and at most as long as `last_prompt` may be.
+    /// The prompt, safe and at most as long as `last_prompt` may be; its lines are kept.
     pub text: Box<str>,
 }
 
@@ -38,7 +38,7 @@ impl Prompt {
         let mut lines = text.lines().map(|line| safe_text(line.trim(), TITLE_CAP_CHARS));
         Prompt {
             title: lines.find_map(|line| Some(line.trim()).filter(|line| !line.is_empty()).map(Box::from)),
-            text: safe_text(text, LAST_PROMPT_CAP_CHARS).into(),
+            text: safe_lines(text, LAST_PROMPT_CAP_CHARS).into(),
         }
     }
 }
@@ -270,7 +270,7 @@ mod tests {
     fn safe_001_a_prompt_is_safe_and_its_title_is_its_first_line() {
         let prompt = Prompt::new("\n  \u{202e}do it \u{7} now\nsecond line");
         assert_eq!(prompt.title.as_deref(), Some("do it   now"));
-        assert!(prompt.text.ends_with("do it   now second line"));
+        assert!(prompt.text.ends_with("do it   now\nsecond line"));
         let long = Prompt::new(&"x".repeat(500));
         assert_eq!((long.title.unwrap().len(), long.text.len()), (TITLE_CAP_CHARS, LAST_PROMPT_CAP_CHARS));
     }

@@ -251,6 +251,7 @@ impl Loop {
         self.owed = false;
         let sampled: Vec<Sampled> = self.works.lanes.iter().map(|lane| lane.sample(now)).collect();
         let found = self.works.scanner.pass(now, self.works.window_hours * 3600.0, all);
+        let more = found.more;
         for _ in 0..found.panics {
             (self.works.fault)("collector");
         }
@@ -264,6 +265,11 @@ impl Loop {
         let until_due = self.due_by_clock.map_or(TICK, |due| Duration::from_secs_f64((due - now).clamp(0.05, 5.0)));
         self.tick_at = ended + until_due;
         self.budget.spend(started, ended);
+        if more {
+            // What was begun for somebody is read to its end, also when nobody watches.
+            self.owed = true;
+            self.dirty_since.get_or_insert(ended);
+        }
         body
     }
 }
@@ -306,6 +312,10 @@ fn next_by_clock(rows: &[crate::board::Row], now: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::harness::{Collected, Collector, Pass};
+    use crate::model::Key;
+    use crate::surface::watch::Watch;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     const MS: Duration = Duration::from_millis(1);
 
@@ -329,5 +339,53 @@ mod tests {
 
         budget.spend(at, at + MS * 60_000);
         assert_eq!(budget.ready(at), at + REST_MAX, "a collection as dear as a minute is tried again all the same");
+    }
+
+    /// A reader that is not done before its fourth pass.
+    struct Long(Arc<AtomicUsize>);
+
+    impl Collector for Long {
+        fn key(&self) -> Key {
+            Key::Codex
+        }
+        fn discovered(&mut self) -> bool {
+            true
+        }
+        fn collect(&mut self, _: &Pass<'_>) -> Result<Collected, String> {
+            let more = self.0.fetch_add(1, Ordering::SeqCst) < 3;
+            Ok(Collected { more, ..Collected::default() })
+        }
+    }
+
+    /// FIELD-044, EVT-108: what a bound cut is read on until it is whole, asked for by nobody; then the loop sleeps.
+    #[test]
+    fn field_044_a_reading_that_was_begun_goes_on_to_its_end() {
+        let passes = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&passes);
+        let scanner =
+            Scanner::new(vec![(Key::Codex, Box::new(move || Box::new(Long(Arc::clone(&counted)))))], Watch::off());
+        let clock: Clock = Arc::new(|| 1000.0);
+        let works = Works {
+            scanner,
+            lanes: Vec::new(),
+            publisher: Arc::new(Publisher::new(1.0, Arc::clone(&clock), Arc::new(|_| Ok(Vec::new())))),
+            clock,
+            window_hours: 24.0,
+            fault: Arc::new(|_| ()),
+            count: Arc::new(|_| ()),
+            say: Arc::new(|_| ()),
+        };
+        let (waker, wakes) = channel_to_loop();
+        let keeper = Keeper::start(works, waker.clone(), wakes).unwrap();
+        assert_eq!(passes.load(Ordering::SeqCst), 0);
+        waker.collect(false).unwrap();
+        let until = Instant::now() + Duration::from_secs(20);
+        while passes.load(Ordering::SeqCst) < 4 {
+            assert!(Instant::now() < until, "{passes:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(REST_MIN * 4);
+        assert_eq!(passes.load(Ordering::SeqCst), 4);
+        keeper.stop(Duration::from_secs(5));
     }
 }

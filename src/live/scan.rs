@@ -39,6 +39,8 @@ pub struct Findings {
     pub store_errors: Vec<(String, String)>,
     /// Readers that panicked.
     pub panics: u64,
+    /// Some reader has more to read, although nothing changed.
+    pub more: bool,
 }
 
 /// All readers and what they share.
@@ -77,6 +79,7 @@ impl Scanner {
             findings.panics += u64::from(panicked);
             findings.source.quotas.extend(quota);
             if let Some(collected) = collected {
+                findings.more |= collected.more;
                 status.degrades = collected.degrades;
                 status.gather(&collected.rows);
                 if lost && status.discovered {

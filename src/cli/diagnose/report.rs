@@ -3,7 +3,7 @@
 use super::stores::{Candidate, Store};
 use crate::board::HarnessStatus;
 use crate::harness::codex;
-use crate::model::Key;
+use crate::model::{Code, Key};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::fmt::Write as _;
@@ -145,6 +145,10 @@ impl Harness {
             let _ = writeln!(page, "         {}", ascii(error));
         }
         for degrade in &status.degrades {
+            if let (Key::Codex, Code::RecordSkipped, Some(lines)) = (status.key, degrade.code, degrade.count) {
+                let _ = writeln!(page, "         codex: {lines} lines skipped");
+                continue;
+            }
             let count = degrade.count.map(|n| format!(", {n} of them")).unwrap_or_default();
             let _ = writeln!(page, "         {} in {}{count}", degrade.code.as_str(), ascii(&degrade.source));
         }
@@ -187,7 +191,7 @@ fn ascii(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Code, Degrade};
+    use crate::model::Degrade;
 
     fn report() -> Report {
         let mut goose = HarnessStatus::new(Key::Goose, true);

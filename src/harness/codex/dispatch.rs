@@ -92,6 +92,7 @@ mod tests {
         read(tool, Some(&raw))
     }
 
+    /// CODEX-022: a dispatch names its child and its task.
     #[test]
     fn codex_022_a_dispatch_names_its_child_and_its_task() {
         let spawn = call(
@@ -111,6 +112,7 @@ mod tests {
         assert_eq!(call("exec", &json!({"task_name": "review", "message": "x"})), None);
     }
 
+    /// CODEX-022, TRUST-028: an encrypted or odd message yields nothing.
     #[test]
     fn codex_022_trust_028_an_encrypted_or_odd_message_yields_nothing() {
         for message in

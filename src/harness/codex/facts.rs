@@ -1,5 +1,6 @@
 //! What is known of one rollout, folded record by record in file order (CODEX-031..035).
 
+use super::boots;
 use super::dispatch::Dispatch;
 use super::intent::{Event, First, Prompt, Recent, Statement};
 use super::plan::Plan;
@@ -9,6 +10,7 @@ use crate::config::{
     CODEX_EVENT_SCAN_BYTES, CODEX_EVENTS_PER_CHILD, LAST_OUTPUT_CAP_CHARS, RATE_WINDOW_SEC, TAIL_BYTES,
     TURN_GAP_RESET_SEC,
 };
+use crate::harness::boot::{Boot, KEPT};
 use crate::harness::tail::Line;
 use crate::model::SubagentEventKind;
 use crate::model::time::{age, fresh, newest_plausible};
@@ -52,6 +54,8 @@ pub struct Facts {
     pub plan: Option<Plan>,
     dispatches: VecDeque<(u64, Dispatch)>,
     lived: VecDeque<Lived>,
+    /// The first boot envelopes that commands printed.
+    pub boots: Vec<Boot>,
     /// Lines that were no records.
     pub skipped: u64,
     /// Stamp of the newest recorded end of a turn, unless another began since.
@@ -83,6 +87,7 @@ impl Facts {
             plan: None,
             dispatches: VecDeque::new(),
             lived: VecDeque::new(),
+            boots: Vec::new(),
             skipped: 0,
             stopped: None,
         }
@@ -109,6 +114,10 @@ impl Facts {
             What::Complete(_) | What::Aborted => Signal::End,
             _ => Signal::None,
         };
+        if self.boots.len() < KEPT {
+            self.boots.extend(boots::read(line.bytes));
+            self.boots.truncate(KEPT);
+        }
         self.tick(record.at, signal, now);
         self.take(record.what, record.at, line.at, now);
     }

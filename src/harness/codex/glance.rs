@@ -93,6 +93,7 @@ impl<'a> Head<'a> {
 mod tests {
     use super::*;
 
+    /// CODEX-046: a head tells what need not be parsed.
     #[test]
     fn codex_046_a_head_tells_what_need_not_be_parsed() {
         let line = br#"{"timestamp":"T","type":"response_item","payload":{"type":"reasoning","summary":[]}}"#;

@@ -1,26 +1,20 @@
-//! Line 1 of a rollout: whose it is and where it ran (CODEX-011..016). Read once per file.
+//! Line 1 of a rollout: whose it is and where it ran (CODEX-011..016).
 
-use super::never::{Form, form};
-use super::packed;
-use super::rollout::Fault;
-use crate::config::{FIRST_LINE_JSON_CAP_BYTES, MAX_CACHE_ENTRIES, SUBAGENT_NAME_CAP_CHARS};
+use crate::config::{FIRST_LINE_JSON_CAP_BYTES, SUBAGENT_NAME_CAP_CHARS};
 use crate::harness::line::{self, Field};
-use crate::model::time::fresh;
-use crate::surface::read::{ReadError, Reader, Stamp};
+use crate::surface::read::{ReadError, Reader};
 use crate::text::{json, safe, safe_text};
 use serde::Deserialize;
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
+/// Version of the newest store sample (`fixtures/codex`).
+pub const NEWEST_SAMPLE: [u32; 3] = [0, 154, 0];
 /// Longest id, bytes; a longer one counts as absent.
 const ID_BYTES: usize = 200;
 /// Longest path that is kept, bytes.
 const PATH_BYTES: usize = 4096;
 /// Characters of an id at the end of a file's stem.
 const STEM_ID_CHARS: usize = 36;
-/// A file without a whole line 1 is left alone this long after it was written to, seconds.
-const BEGUN_SEC: f64 = 3.0;
 /// Bytes read at first for a line 1; it is read on only when that was not enough.
 const FIRST_READ: usize = 16 * 1024;
 
@@ -38,6 +32,8 @@ pub struct Meta {
     /// Cleaned.
     pub label: Option<String>,
     pub agent_path: Option<String>,
+    /// The version of Codex that began it, when it says one of three numbers.
+    pub version: Option<[u32; 3]>,
     /// False: line 1 told nothing, the stem stands in.
     pub known: bool,
 }
@@ -72,6 +68,8 @@ struct Payload<'a> {
     agent_type: Field<'a>,
     #[serde(borrow)]
     agent_path: Field<'a>,
+    #[serde(borrow)]
+    cli_version: Field<'a>,
 }
 
 #[derive(Deserialize)]
@@ -113,6 +111,7 @@ impl Meta {
             parent: None,
             label: None,
             agent_path: None,
+            version: None,
             known: false,
         }
     }
@@ -141,11 +140,12 @@ impl Meta {
             || source.as_ref().is_some_and(|s| s.subagent.is_some() || s.internal.is_some());
         meta.parent = source.and_then(|s| spawned_by(s.subagent)).or_else(|| id(payload.parent_thread_id));
         meta.cwd = path_of(payload.cwd);
+        meta.version = version(payload.cli_version);
         meta.agent_path = path_of(payload.agent_path);
         meta.label = name(payload.agent_nickname)
+            .or_else(|| meta.agent_path.as_deref().and_then(basename))
             .or_else(|| name(payload.agent_role))
-            .or_else(|| name(payload.agent_type))
-            .or_else(|| meta.agent_path.as_deref().and_then(basename));
+            .or_else(|| name(payload.agent_type));
         Some(meta)
     }
 
@@ -158,6 +158,13 @@ impl Meta {
 fn id(field: Field<'_>) -> Option<String> {
     let id = line::nonempty(field)?;
     (id.len() <= ID_BYTES && safe::clean(&id) == id).then(|| id.into_owned())
+}
+
+/// A version as three numbers, what follows a hyphen left out.
+fn version(field: Field<'_>) -> Option<[u32; 3]> {
+    let version = line::text(field)?;
+    let mut parts = version.split('-').next()?.split('.').map(|part| part.parse().ok());
+    Some([parts.next()??, parts.next()??, parts.next()??])
 }
 
 fn path_of(field: Field<'_>) -> Option<String> {
@@ -185,15 +192,18 @@ fn spawned_by(subagent: Field<'_>) -> Option<String> {
 }
 
 /// The first line of a rollout.
-enum First {
+pub enum First {
     Whole(Vec<u8>),
     /// The file ends before the line does: its writer is perhaps not done with it.
     Begun(Vec<u8>),
     /// Cut by the cap.
     TooLong,
+    /// Inside a compressed file.
+    Packed,
 }
 
-fn first_line(path: &Path) -> Result<First, ReadError> {
+/// Reads it, at most [`FIRST_LINE_JSON_CAP_BYTES`] of it.
+pub fn first_line(path: &Path) -> Result<First, ReadError> {
     let mut reader = Reader::open(path)?;
     let mut held = Vec::new();
     for want in [FIRST_READ, FIRST_LINE_JSON_CAP_BYTES] {
@@ -210,147 +220,4 @@ fn first_line(path: &Path) -> Result<First, ReadError> {
         }
     }
     Ok(First::TooLong)
-}
-
-/// The headers read so far, by file and by the ids in them.
-#[derive(Default)]
-pub struct Headers {
-    known: HashMap<PathBuf, Entry>,
-    /// Files of a thread, or of a root's session.
-    index: HashMap<String, Vec<PathBuf>>,
-    /// Compressed ones that may still be decoded in this pass.
-    pub packed_left: usize,
-}
-
-struct Entry {
-    stamp: Stamp,
-    /// Believed for good; else asked for again when the file changed.
-    settled: bool,
-    meta: Arc<Meta>,
-    fault: Option<Fault>,
-}
-
-/// The answer to whose a file is.
-pub enum Whose {
-    Of(Arc<Meta>),
-    /// Not there any more, or not decoded yet.
-    Nobody,
-    /// `<Type>: <message>`.
-    Unreadable(String),
-}
-
-impl Headers {
-    /// Whose the rollout at `path` is, as it stands now.
-    pub fn of(&mut self, path: &Path, stamp: Stamp, now: f64) -> Whose {
-        if let Some(entry) = self.known.get_mut(path) {
-            let same = (entry.stamp.dev, entry.stamp.ino) == (stamp.dev, stamp.ino) && entry.stamp.len <= stamp.len;
-            match &entry.fault {
-                Some(fault) if fault.holds(stamp, now) => return Whose::Unreadable(fault.why.clone()),
-                None if same && (entry.settled || entry.stamp == stamp) => {
-                    entry.stamp = stamp;
-                    return Whose::Of(Arc::clone(&entry.meta));
-                }
-                _ => {}
-            }
-        }
-        self.read(path, stamp, now)
-    }
-
-    fn read(&mut self, path: &Path, stamp: Stamp, now: f64) -> Whose {
-        let packed = path.file_name().and_then(form) == Some(Form::Packed);
-        if packed && self.packed_left == 0 {
-            return Whose::Nobody;
-        }
-        let line = if packed {
-            self.packed_left -= 1;
-            packed::first_line(path).map(|line| line.map_or(First::TooLong, First::Whole))
-        } else {
-            first_line(path)
-        };
-        let before = self.forget(path);
-        match line {
-            Ok(line) => {
-                let read = match &line {
-                    First::Whole(line) | First::Begun(line) => Meta::read(line, path),
-                    First::TooLong => None,
-                };
-                // A child's rollout would be a session for the moment its first line takes to be written.
-                if read.is_none() && matches!(line, First::Begun(_)) && fresh(stamp.mtime(), BEGUN_SEC, now) {
-                    return Whose::Nobody;
-                }
-                // One that is being compressed decodes once it is whole.
-                let settled = read.is_some();
-                let meta = Arc::new(read.unwrap_or_else(|| Meta::of_name(path)));
-                self.keep(path, Entry { stamp, settled, meta: Arc::clone(&meta), fault: None });
-                Whose::Of(meta)
-            }
-            Err(error) if error.is_missing() => Whose::Nobody,
-            Err(error) => {
-                let fault = Fault::new(&error, before.and_then(|entry| entry.fault).as_ref(), stamp, now);
-                let why = fault.why.clone();
-                let meta = Arc::new(Meta::of_name(path));
-                self.keep(path, Entry { stamp, settled: false, meta, fault: Some(fault) });
-                Whose::Unreadable(why)
-            }
-        }
-    }
-
-    fn keep(&mut self, path: &Path, entry: Entry) {
-        if self.known.len() >= MAX_CACHE_ENTRIES {
-            return;
-        }
-        if entry.fault.is_none() {
-            for id in ids(&entry.meta) {
-                self.index.entry(id.to_owned()).or_default().push(path.to_path_buf());
-            }
-        }
-        self.known.insert(path.to_path_buf(), entry);
-    }
-
-    /// Forgets one file, so that it is read again.
-    fn forget(&mut self, path: &Path) -> Option<Entry> {
-        let entry = self.known.remove(path)?;
-        for id in ids(&entry.meta) {
-            if let Some(files) = self.index.get_mut(id) {
-                files.retain(|file| file != path);
-                if files.is_empty() {
-                    self.index.remove(id);
-                }
-            }
-        }
-        Some(entry)
-    }
-
-    /// Has the file at `path` read again, since it is not the one it was.
-    pub fn doubt(&mut self, path: &Path) {
-        self.forget(path);
-    }
-
-    /// Drops files that are gone once there are more than the store holds.
-    pub fn prune(&mut self, files: usize, is_there: impl Fn(&Path) -> bool) {
-        if self.known.len() <= files {
-            return;
-        }
-        let gone: Vec<PathBuf> = self.known.keys().filter(|path| !is_there(path)).cloned().collect();
-        for path in gone {
-            self.forget(&path);
-        }
-    }
-
-    /// Whether the file's line 1 has been asked for.
-    pub fn has(&self, path: &Path) -> bool {
-        self.known.contains_key(path)
-    }
-
-    /// The files of a thread or of a root's session.
-    pub fn files_of(&self, id: &str) -> impl Iterator<Item = (&PathBuf, &Arc<Meta>)> {
-        let files = self.index.get(id).into_iter().flatten();
-        files.filter_map(|path| Some((path, &self.known.get(path)?.meta)))
-    }
-}
-
-fn ids(meta: &Meta) -> impl Iterator<Item = &str> {
-    // A child's session is its root's id, under which it must not be found.
-    let session = (!meta.is_child && meta.session != meta.thread).then_some(meta.session.as_str());
-    session.into_iter().chain([meta.thread.as_str()])
 }

@@ -287,6 +287,7 @@ mod tests {
         (reading.prompt.and_then(|p| p.at), reading.instruction.as_ref().map(|i| (i.label, i.at)))
     }
 
+    /// CODEX-026, CODEX-058, CODEX-059: what the walk finds.
     #[test]
     fn codex_026_058_059_what_the_walk_finds() {
         use InstructionLabel::{Agent, Earlier};
@@ -314,6 +315,7 @@ mod tests {
     }
 
     proptest! {
+        /// CODEX-026: the kept events tell what the whole walk tells.
         #[test]
         fn codex_026_the_kept_events_tell_what_the_whole_walk_tells(
             letters in "[wpcsek]{0,24}", at in 0.0..1.0f64, later in "[wpcsek]{0,12}",
@@ -325,6 +327,7 @@ mod tests {
             prop_assert!(recent.0.len() <= 8 && older.0.len() <= 8, "{:?} {:?}", recent, older);
         }
 
+        /// CODEX-026: a closed walk needs nothing older.
         #[test]
         fn codex_026_a_closed_walk_needs_nothing_older(letters in "[wpcsek]{0,24}", before in "[wpcsek]{0,12}", later in "[wpcsek]{0,12}") {
             let events = story(&(before.clone() + &letters + &later));

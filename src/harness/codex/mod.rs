@@ -1,19 +1,21 @@
 //! Codex: append-only rollouts below `<codex home>/sessions/YYYY/MM/DD` (file 21 of the contract).
 //!
-//! - [`never`]: what may be touched at all; [`survey`]: which sessions there are; [`header`], [`packed`]: whose a file is
+//! - [`never`]: what may be touched at all; [`survey`]: which sessions there are; [`header`], [`headers`]: whose
 //! - [`glance`], [`record`]: a line; [`facts`]: a rollout folded; [`prior`]: what lies before the fold; [`rollout`]: both
-//! - [`intent`], [`plan`] and [`script`], [`dispatch`], [`quota`]: single readings; [`row`]: the row
+//! - [`intent`], [`plan`] and [`script`], [`dispatch`], [`boots`], [`quota`]: single readings; [`row`]: the row
 //!
-//! Nothing but rollouts is opened, and of those neither reasoning nor tool results are read. A wait for the person is
-//! never reported from here: Codex keeps no record of one (CODEX-043).
+//! Nothing but rollouts is opened, and of those neither reasoning nor tool results are read; a boot envelope that a
+//! command printed is the one exception. A wait for the person is never reported from here: Codex keeps no record of
+//! one (CODEX-043).
 
+mod boots;
 mod dispatch;
 mod facts;
 mod glance;
 mod header;
+mod headers;
 mod intent;
 mod never;
-mod packed;
 mod plan;
 mod prior;
 mod quota;
@@ -30,16 +32,15 @@ pub use quota::{Usage, Window};
 use super::identity::Identities;
 use super::tree::Tree;
 use super::{Collected, Collector, Pass};
-use crate::config::{
-    CODEX_EVENT_CHILDREN, CODEX_PACKED_HEADERS, CODEX_USAGE_ROLLOUTS, CODEX_WALK_PASS_BYTES, RATE_WINDOW_SEC,
-};
+use crate::config::{CODEX_EVENT_CHILDREN, CODEX_USAGE_ROLLOUTS, CODEX_WALK_PASS_BYTES, RATE_WINDOW_SEC};
 use crate::model::quota::{Gauge, Quota};
 use crate::model::time::{fresh, newest_plausible};
 use crate::model::{Code, Degrade, Key};
 use crate::surface::read::{self, Stamp};
-use header::Headers;
+use headers::Headers;
 use rollout::{Depth, Rollout};
 use row::{Shelf, is_running};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use survey::{Session, Survey};
 
@@ -82,8 +83,9 @@ impl Codex {
         self.usage.filter(|usage| usage.says_something() && fresh(usage.as_of, window, now))
     }
 
-    /// Reads every rollout that a row of this pass needs, as deep as it needs it, and drops the others.
-    fn read(&mut self, found: &Survey, pass: &Pass<'_>) {
+    /// Reads every rollout that a row of this pass needs, as deep as it needs it, and drops the others. Returns whether
+    /// one of them is not walked to its end yet.
+    fn read(&mut self, found: &Survey, pass: &Pass<'_>) -> bool {
         let mut desk = Desk {
             shelf: &mut self.shelf,
             headers: &mut self.headers,
@@ -109,10 +111,12 @@ impl Codex {
             });
         let this = self.pass;
         self.shelf.retain(|_, rollout| rollout.wanted_in == this);
+        self.shelf.values().any(Rollout::is_unfinished)
     }
 
     /// What went wrong in the store as a whole, and in single files.
     fn report(&self, found: &Survey, out: &mut Collected) {
+        let skipped = out.skipped();
         let mut say = |code, count| out.degrades.push(Degrade { code, source: STORE.into(), count });
         if !read::is_dir(self.tree.root()) {
             say(Code::StoreMissing, None);
@@ -123,11 +127,16 @@ impl Codex {
         if found.packed > 0 {
             say(Code::Compressed, Some(found.packed));
         }
-        let records: u64 = self.shelf.values().map(Rollout::skipped).sum();
-        let skipped = records + self.tree.skipped().count() as u64;
+        // Children are no rows; their lines count all the same.
+        let roots: HashSet<&Path> = found.sessions.values().map(|session| session.root.path.as_path()).collect();
+        let kids = self.shelf.iter().filter(|(path, _)| !roots.contains(path.as_path()));
+        let skipped = kids.map(|(_, rollout)| rollout.skipped()).fold(skipped, u64::saturating_add);
+        let skipped = skipped.saturating_add(self.tree.skipped().count() as u64);
         if skipped > 0 {
             say(Code::RecordSkipped, Some(skipped));
         }
+        out.name_of_rows(Code::ReadInPart, STORE);
+        out.name_of_rows(Code::VersionUnseen, STORE);
         for (path, _) in &found.unreadable {
             let source = row::file_name(path);
             out.degrades.push(Degrade { code: Code::StoreUnreadable, source, count: None });
@@ -167,8 +176,8 @@ impl Desk<'_> {
             self.bring(&session.root.path, session.root.stamp, Depth::Whole);
         }
         for (n, kid) in session.kids.iter().enumerate() {
-            let depth = if fresh(kid.rollout.mtime(), RATE_WINDOW_SEC, self.now) { Depth::Whole } else { Depth::Tail };
-            if depth == Depth::Whole || n < CODEX_EVENT_CHILDREN {
+            let depth = if fresh(kid.rollout.mtime(), RATE_WINDOW_SEC, self.now) { Depth::Turn } else { Depth::Tail };
+            if depth == Depth::Turn || n < CODEX_EVENT_CHILDREN {
                 self.bring(&kid.rollout.path, kid.rollout.stamp, depth);
             }
         }
@@ -215,10 +224,9 @@ impl Collector for Codex {
     fn collect(&mut self, pass: &Pass<'_>) -> Result<Collected, String> {
         self.pass += 1;
         self.tree.refresh(pass);
-        self.headers.packed_left = CODEX_PACKED_HEADERS;
         let found = survey::survey(&self.tree, &mut self.headers, pass);
-        self.read(&found, pass);
-        let mut out = Collected::default();
+        let more = self.read(&found, pass);
+        let mut out = Collected { more, ..Collected::default() };
         for session in found.sessions.values() {
             let mut row = row::row(session, &self.shelf, &self.home, pass);
             if row.active || pass.all {

@@ -88,6 +88,7 @@ mod tests {
         judge(&[OsStr::new("x"); 8][..depth], OsStr::new(name))
     }
 
+    /// CODEX-003, CODEX-007: only rollouts three folders down.
     #[test]
     fn codex_003_007_only_rollouts_three_folders_down() {
         assert_eq!(take(0, "2026"), Take::Enter);
@@ -112,8 +113,10 @@ mod tests {
         }
     }
 
+    /// CODEX-007, CODEX-009, CODEX-010, TRUST-026: the names stand in one list, and nothing here opens a database, starts
+    /// a program or connects to one.
     #[test]
-    fn codex_007_008_trust_026_the_names_stand_in_one_list() {
+    fn codex_007_009_010_trust_026_the_names_stand_in_one_list() {
         let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/harness/codex");
         let mut folders = vec![here];
         let mut looked_at = 0;
@@ -131,6 +134,9 @@ mod tests {
                 let source = std::fs::read_to_string(&path).unwrap();
                 for name in NAMES.iter().chain(&ENDINGS) {
                     assert!(!source.contains(&format!("\"{name}\"")), "{name} in {}", path.display());
+                }
+                for room in ["sqlite", "process", "loopback", "outbound", "listen", "write"] {
+                    assert!(!source.contains(&format!("surface::{room}")), "{room} in {}", path.display());
                 }
             }
         }

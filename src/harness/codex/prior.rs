@@ -8,6 +8,7 @@ use super::glance::{Glance, glance};
 use super::intent::{self, Event, First, Older, Prompt, Statement};
 use super::plan::{self, Plan};
 use super::record::{self, What};
+use super::rollout::Depth;
 use crate::config::{CODEX_HEAD_BYTES, CODEX_WALK_LINE_BYTES, CODEX_WALK_PARSE_FACTOR, TURN_GAP_RESET_SEC};
 use crate::harness::tail::{Backward, LINE_CAP, Line};
 use crate::model::time::parse_iso;
@@ -106,22 +107,32 @@ impl Prior {
     }
 
     /// Walks on for what is still wanted, at most one slice.
-    pub fn go_on(&mut self, path: &Path, budget: &mut u64, facts: &mut Facts) -> Result<(), ReadError> {
-        let wanted = |prior: &Prior| Wanted {
-            turn: prior.turn.is_sought() && !facts.is_bounded(),
-            model: facts.model.is_none() && prior.model.is_none(),
-            plan: facts.plan.is_none() && prior.plan.is_none(),
-            intent: !intent::is_closed(&facts.intent, &prior.older),
-        };
-        if self.end == 0 || wanted(self).nothing() {
+    pub fn go_on(&mut self, path: &Path, budget: &mut u64, facts: &mut Facts, depth: Depth) -> Result<(), ReadError> {
+        if !self.is_unfinished(facts, depth) {
             return Ok(());
         }
         let sought = self.turn.is_sought();
-        self.slice(&mut Reader::open(path)?, budget, wanted);
+        self.slice(&mut Reader::open(path)?, budget, |prior| prior.wanted(facts, depth));
         if let (true, Boundary::Found { start, .. }) = (sought, &self.turn) {
             facts.resume_late(*start);
         }
         Ok(())
+    }
+
+    /// What is not known yet, nor found in the scan behind it. Nobody asks for a child's plan or prompt.
+    fn wanted(&self, facts: &Facts, depth: Depth) -> Wanted {
+        let whole = depth == Depth::Whole;
+        Wanted {
+            turn: self.turn.is_sought() && !facts.is_bounded(),
+            model: facts.model.is_none() && self.model.is_none(),
+            plan: whole && facts.plan.is_none() && self.plan.is_none(),
+            intent: whole && !intent::is_closed(&facts.intent, &self.older),
+        }
+    }
+
+    /// Whether the walk can still find something.
+    pub fn is_unfinished(&self, facts: &Facts, depth: Depth) -> bool {
+        self.end > 0 && !self.wanted(facts, depth).nothing()
     }
 
     fn slice(&mut self, reader: &mut Reader, budget: &mut u64, wanted: impl Fn(&Prior) -> Wanted) {

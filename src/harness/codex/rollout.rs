@@ -1,10 +1,11 @@
 //! One rollout as far as it is read: its new lines, and what lies before them.
 
+use super::boots::Scan;
 use super::facts::Facts;
 use super::intent::{self, Reading};
 use super::plan::Plan;
 use super::prior::Prior;
-use crate::config::{CODEX_WALK_BYTES, CODEX_WALK_ON_BYTES, TAIL_BYTES, TURN_SCAN_MAX_BYTES};
+use crate::config::{CODEX_WALK_BYTES, TAIL_BYTES, TURN_SCAN_MAX_BYTES};
 use crate::harness::pause::Pause;
 use crate::harness::tail::{Advance, Fold, Line, Tail};
 use crate::surface::read::{ReadError, Stamp};
@@ -16,6 +17,8 @@ use std::path::Path;
 pub enum Depth {
     /// Its last bytes: enough for a child at rest.
     Tail,
+    /// The turn scan, and what bounds its turn and names its model before it: enough for a child at work.
+    Turn,
     /// The turn scan and the walk before it.
     Whole,
 }
@@ -24,7 +27,7 @@ impl Depth {
     const fn bytes(self) -> u64 {
         match self {
             Depth::Tail => TAIL_BYTES,
-            Depth::Whole => TURN_SCAN_MAX_BYTES,
+            Depth::Turn | Depth::Whole => TURN_SCAN_MAX_BYTES,
         }
     }
 }
@@ -68,6 +71,7 @@ pub struct Rollout {
     tail: Tail,
     depth: Depth,
     prior: Prior,
+    boots: Scan,
     pub facts: Facts,
     pub fault: Option<Fault>,
     /// Pass in which it was last wanted.
@@ -87,6 +91,7 @@ impl Rollout {
             tail: Tail::default(),
             depth,
             prior: Prior::default(),
+            boots: Scan::default(),
             facts: Facts::new(false),
             fault: None,
             wanted_in: 0,
@@ -122,8 +127,7 @@ impl Rollout {
 
     fn advance(&mut self, path: &Path, stamp: Stamp, now: f64, budget: &mut u64) -> Result<Advance, ReadError> {
         // One long rollout must not use up what is there for all.
-        let most = if self.tail.stamp().is_some() { CODEX_WALK_ON_BYTES } else { CODEX_WALK_BYTES };
-        let share = (*budget).min(most);
+        let share = (*budget).min(CODEX_WALK_BYTES);
         let mut left = share;
         let advance = self.fold(path, stamp, self.depth.bytes(), now, &mut left);
         *budget -= share - left;
@@ -142,11 +146,12 @@ impl Rollout {
         let mut reading = Folding {
             path,
             now,
-            deep: self.depth == Depth::Whole,
+            deep: self.depth >= Depth::Turn,
             entering: false,
             budget,
             facts: &mut self.facts,
             prior: &mut self.prior,
+            boots: &mut self.boots,
         };
         let advance = self.tail.advance(path, stamp, cold, &mut reading)?;
         if reading.entering {
@@ -154,9 +159,22 @@ impl Rollout {
         }
         self.facts.settle(now);
         if self.depth == Depth::Whole {
-            self.prior.go_on(path, budget, &mut self.facts)?;
+            self.boots.go_on(path)?;
+        }
+        if self.depth >= Depth::Turn {
+            self.prior.go_on(path, budget, &mut self.facts, self.depth)?;
         }
         Ok(advance)
+    }
+
+    /// Whether there is more to walk before its turn scan, which another pass takes up although nothing changed.
+    pub fn is_unfinished(&self) -> bool {
+        self.depth >= Depth::Turn && self.fault.is_none() && self.prior.is_unfinished(&self.facts, self.depth)
+    }
+
+    /// Whether a command printed a boot envelope of Spacedock's (CODEX-044).
+    pub fn has_booted(&self) -> bool {
+        self.boots.has_any() || !self.facts.boots.is_empty()
     }
 
     /// How deep it is read.
@@ -199,11 +217,13 @@ struct Folding<'a> {
     budget: &'a mut u64,
     facts: &'a mut Facts,
     prior: &'a mut Prior,
+    boots: &'a mut Scan,
 }
 
 impl Folding<'_> {
     fn enter(&mut self, begin: u64) {
         self.entering = false;
+        *self.boots = Scan::up_to(begin);
         // What cannot be read there is wanted again when the walk goes on, which reports it.
         let _ = self.prior.enter(self.path, begin, self.budget, self.facts);
     }
@@ -213,6 +233,7 @@ impl Fold for Folding<'_> {
     fn restart(&mut self, from_start: bool) {
         *self.facts = Facts::new(from_start);
         *self.prior = Prior::default();
+        *self.boots = Scan::default();
         self.entering = self.deep && !from_start;
     }
 

@@ -1,5 +1,6 @@
 //! A session as a row of the board (CODEX-016..024, CODEX-031..043).
 
+use super::header::NEWEST_SAMPLE;
 use super::never::Form;
 use super::rollout::Rollout;
 use super::survey::{Kid, Listed, Session};
@@ -7,7 +8,7 @@ use crate::config::{CODEX_EVENT_CHILDREN, CODEX_EVENTS_PER_ROW, RATE_WINDOW_SEC,
 use crate::harness::Pass;
 use crate::model::time::{age, fresh, newest_plausible};
 use crate::model::{
-    AssignmentStatus, Code, Degrade, Key, Observed, State, Subagent, SubagentEvent, SubagentNode, task, turn,
+    AssignmentStatus, Code, Degrade, Key, Observed, Spacedock, State, Subagent, SubagentEvent, SubagentNode, task, turn,
 };
 use crate::text::label::{Host, project_label, resume_id};
 use std::collections::HashMap;
@@ -81,6 +82,7 @@ fn read(row: &mut Observed, rollout: &Rollout, now: f64) {
     if let Some(plan) = rollout.plan() {
         task::attach(row, plan.tasks(now));
     }
+    row.spacedock = rollout.has_booted().then(|| Spacedock { role: "first-officer", workflows: Vec::new() });
     row.evidence.turn_start = facts.turn_start();
     row.evidence.turn_durations = facts.turn_durations();
     row.evidence.recorded_stop = facts.stopped;
@@ -213,6 +215,9 @@ fn degrades(root: &Listed, rollout: Option<&Rollout>) -> Vec<Degrade> {
     let headless = !root.meta.known && root.stamp.len > 0 && root.form == Form::Plain;
     if skipped > 0 || headless {
         say(Code::RecordSkipped, Some(skipped.max(1)));
+    }
+    if root.meta.version.is_some_and(|version| version > NEWEST_SAMPLE) {
+        say(Code::VersionUnseen, None);
     }
     if let Some(rollout) = rollout {
         if rollout.is_read() && !rollout.facts.is_whole() {

@@ -1,7 +1,8 @@
 //! Which sessions there are: rollouts by their first lines, resumes made one, children hung below their root
 //! (CODEX-012..017).
 
-use super::header::{Headers, Meta, Whose};
+use super::header::Meta;
+use super::headers::{Headers, Whose};
 use super::never::{Form, form};
 use crate::config::CODEX_PARENT_HEADERS;
 use crate::harness::Pass;
@@ -9,6 +10,7 @@ use crate::harness::tree::Tree;
 use crate::model::time::{age, newest_plausible};
 use crate::surface::read::Stamp;
 use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -68,21 +70,23 @@ pub fn survey(tree: &Tree, headers: &mut Headers, pass: &Pass<'_>) -> Survey {
     let mut found = Survey::default();
     let mut kids = Vec::new();
     let mut files = 0;
+    let mut plain = None;
     for (dir, name, file) in tree.files() {
         files += 1;
         let Some(form) = form(name) else { continue };
-        let path = dir.join(name);
-        if form == Form::Packed {
+        if form == Form::Plain {
+            plain = Some((dir, name));
+        } else if plain.is_some_and(|(beside, twin)| beside == dir && is_packed_from(name, twin)) {
             // Both stand there for a moment while Codex swaps one for the other: the plain one is the session.
-            if tree.file(&path.with_extension("")).is_some() {
-                continue;
-            }
+            continue;
+        } else {
             found.packed += 1;
         }
         let recent = pass.in_window(file.stamp.mtime());
         if !pass.all && !recent {
             continue;
         }
+        let path = dir.join(name);
         let meta = match headers.of(&path, file.stamp, pass.now) {
             Whose::Of(meta) => meta,
             Whose::Nobody => continue,
@@ -104,7 +108,7 @@ pub fn survey(tree: &Tree, headers: &mut Headers, pass: &Pass<'_>) -> Survey {
         }
     }
     headers.prune(files, |path| tree.file(path).is_some());
-    let mut kin = Kin { tree, headers, pass, searched: false };
+    let mut kin = Kin { tree, headers, pass, files, searched: false };
     for kid in kids {
         found.kid(kid, &mut kin);
     }
@@ -146,6 +150,11 @@ impl Survey {
     }
 }
 
+/// Whether a compressed rollout is one of the plain rollout `plain`, which stands right before it in the tree's order.
+fn is_packed_from(packed: &OsStr, plain: &OsStr) -> bool {
+    packed.as_encoded_bytes().strip_suffix(b".zst") == Some(plain.as_encoded_bytes())
+}
+
 /// A stamp too far ahead never hides a believable one; a plain file goes before a compressed one.
 fn rank(rollout: &Listed, now: f64) -> (bool, bool, i64) {
     (rollout.form == Form::Plain, age(rollout.mtime(), now).is_some(), rollout.stamp.mtime_ns)
@@ -156,6 +165,8 @@ struct Kin<'a, 'p> {
     tree: &'a Tree,
     headers: &'a mut Headers,
     pass: &'a Pass<'p>,
+    /// How many files the store holds.
+    files: usize,
     /// The whole store was searched for a parent in this pass.
     searched: bool,
 }
@@ -198,10 +209,11 @@ impl Kin<'_, '_> {
     }
 
     /// Looks for a thread among the rollouts that were not written to lately: by name first, then by what their first
-    /// lines say, a bounded number of them in one pass.
+    /// lines say, a bounded number of them in one pass. One that is nowhere is not looked for again and again.
     fn search(&mut self, id: &str) {
+        let Some(more) = self.headers.seek(id, self.files) else { return };
         let tree = self.tree;
-        let named = |name: &std::ffi::OsStr| name.to_string_lossy().contains(id);
+        let named = |name: &OsStr| name.to_string_lossy().contains(id);
         let by_name: Vec<(PathBuf, Stamp)> = tree
             .files()
             .filter(|(_, name, _)| named(name))
@@ -210,7 +222,8 @@ impl Kin<'_, '_> {
         for (path, stamp) in by_name {
             self.headers.of(&path, stamp, self.pass.now);
         }
-        if self.headers.files_of(id).next().is_some() || std::mem::replace(&mut self.searched, true) {
+        let met = self.headers.files_of(id).next().is_some();
+        if met || !more || std::mem::replace(&mut self.searched, true) {
             return;
         }
         let unknown: Vec<(PathBuf, Stamp)> = tree
@@ -218,6 +231,7 @@ impl Kin<'_, '_> {
             .map(|(dir, name, file)| (dir.join(name), file.stamp))
             .filter(|(path, _)| !self.headers.has(path))
             .collect();
+        self.headers.sought(id);
         // The newest days come last in the tree.
         for (path, stamp) in unknown.into_iter().rev().take(CODEX_PARENT_HEADERS) {
             self.headers.of(&path, stamp, self.pass.now);

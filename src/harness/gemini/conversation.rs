@@ -68,7 +68,7 @@ impl Conversation {
         if let Some(known) = self.at.get(&key).and_then(|at| self.messages.get_mut(*at)) {
             if known.bytes != digest {
                 known.bytes = digest;
-                let moment = record.moment();
+                let moment = fuller(record.moment(), &known.moment);
                 self.stale |= moment != known.moment;
                 known.moment = moment;
             }
@@ -112,6 +112,17 @@ impl Conversation {
         for at in self.at.values_mut() {
             *at -= KEPT / 2;
         }
+    }
+}
+
+/// A message written again: what the later version leaves out stands as it was.
+fn fuller(later: Moment, earlier: &Moment) -> Moment {
+    Moment {
+        at: later.at.or(earlier.at),
+        prompt: later.prompt.or_else(|| earlier.prompt.clone()),
+        output: if later.output > 0 { later.output } else { earlier.output },
+        tool: later.tool.or_else(|| earlier.tool.clone()),
+        ..later
     }
 }
 

@@ -38,14 +38,23 @@ pub struct Chat {
     read: Option<(Header, Conversation)>,
     /// The document is longer than is read.
     pub in_part: bool,
+    /// Why it could not be read, `<Type>: <message>`.
+    pub failure: Option<String>,
 }
 
 impl Chat {
-    /// Reads the document anew if it changed. One that cannot be read, or is being written, keeps what was read.
-    pub fn advance(&mut self, path: &Path, stamp: Stamp, now: f64) -> Result<(), ReadError> {
+    /// Reads the document anew if it changed; false when it is gone. One that cannot be read, or is being written, keeps
+    /// what was read.
+    pub fn advance(&mut self, path: &Path, stamp: Stamp, now: f64) -> bool {
         if self.stamp == Some(stamp) {
-            return Ok(());
+            return true;
         }
+        let outcome = self.read(path, stamp, now);
+        self.failure = outcome.as_ref().err().map(|why| format!("ReadError: {why}"));
+        !outcome.is_err_and(|why| why.is_missing())
+    }
+
+    fn read(&mut self, path: &Path, stamp: Stamp, now: f64) -> Result<(), ReadError> {
         match read::whole(path, CAP) {
             Ok(bytes) => {
                 self.stamp = Some(stamp);

@@ -173,13 +173,16 @@ impl Gemini {
             }
             Shape::Document => {
                 let chat = self.chats.entry(path.clone()).or_default();
-                chat.advance(path, main.stamp, pass.now).ok()?;
+                if !chat.advance(path, main.stamp, pass.now) {
+                    return None;
+                }
                 let (header, conversation) = chat.get().filter(|(header, _)| !header.subagent)?;
                 let mut row = self.identify.row(main, header, &self.tree, pass.now);
                 tell(&mut row, main, conversation.story(), children, pass.now);
-                if chat.in_part {
-                    let source = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
-                    row.degrades.push(Degrade { code: Code::ReadInPart, source: source.into(), count: None });
+                let source = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+                let told = [(chat.failure.is_some(), Code::StoreUnreadable), (chat.in_part, Code::ReadInPart)];
+                for (_, code) in told.into_iter().filter(|(is_so, _)| *is_so) {
+                    row.degrades.push(Degrade { code, source: source.clone().into(), count: None });
                 }
                 Some(row)
             }
@@ -311,20 +314,24 @@ impl Collector for Gemini {
 impl Gemini {
     /// Names what could not be read.
     fn report(&self, out: &mut Collected) {
-        for (path, session) in &self.sessions {
-            if let Some(why) = session.failure() {
-                out.store_errors.push((path.to_string_lossy().into_owned(), why.to_owned()));
-            }
+        let lines = self.sessions.iter().filter_map(|(path, session)| Some((path, session.failure()?)));
+        let documents = self.chats.iter().filter_map(|(path, chat)| Some((path, chat.failure.as_deref()?)));
+        let failures = lines.chain(documents).map(|(path, why)| (path.to_string_lossy().into_owned(), why.to_owned()));
+        out.store_errors.extend(failures);
+        for path in self.tree.skipped() {
+            let why = "NotAFile: a link or special file is passed over";
+            out.store_errors.push((path.to_string_lossy().into_owned(), why.into()));
         }
         for (path, why) in self.tree.unreadable() {
             out.store_errors.push((path.to_string_lossy().into_owned(), format!("IoError: {why}")));
         }
-        if self.tree.unreadable().next().is_some() {
-            out.degrades.push(Degrade { code: Code::StoreUnreadable, source: STORE.into(), count: None });
-        }
-        let skipped = self.tree.skipped().count() as u64;
+        let skipped = out.skipped().saturating_add(self.tree.skipped().count() as u64);
         if skipped > 0 {
             out.degrades.push(Degrade { code: Code::RecordSkipped, source: STORE.into(), count: Some(skipped) });
+        }
+        out.name_of_rows(Code::ReadInPart, STORE);
+        if self.tree.unreadable().next().is_some() {
+            out.degrades.push(Degrade { code: Code::StoreUnreadable, source: STORE.into(), count: None });
         }
     }
 }

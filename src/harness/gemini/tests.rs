@@ -37,6 +37,8 @@ fn main_file(s: &Scratch, project: &str, sid: &str, lines: &str, mtime: f64) -> 
     )
 }
 
+/// GEM-002, GEM-005, GEM-006, GEM-007, GEM-009, GEM-010, GEM-011, GEM-012, GEM-014, GEM-015, GEM-019, TRUST-028: a
+/// recording of 0.53.1.
 #[test]
 fn gem_002_to_019_a_recording_of_0_53_1() {
     let s = Scratch::new("gemini-fixture");
@@ -57,6 +59,7 @@ fn gem_002_to_019_a_recording_of_0_53_1() {
     assert!(!text(&row).contains("MARK-"));
 }
 
+/// FIELD-001, GEM-003: both shapes side by side and never two rows for one id.
 #[test]
 fn field_001_both_shapes_side_by_side_and_never_two_rows_for_one_id() {
     let s = Scratch::new("gemini-shapes");
@@ -104,6 +107,7 @@ fn field_001_both_shapes_side_by_side_and_never_two_rows_for_one_id() {
     assert_eq!(rows.iter().find(|row| row.sid.starts_with("1a2b")).unwrap().title, None);
 }
 
+/// GEM-031: a document that is no chat is nothing.
 #[test]
 fn gem_031_a_document_that_is_no_chat_is_nothing() {
     let s = Scratch::new("gemini-nochat");
@@ -122,6 +126,7 @@ fn gem_031_a_document_that_is_no_chat_is_nothing() {
     assert_eq!(rows.iter().map(|row| row.sid.as_str()).collect::<Vec<_>>(), ["real"]);
 }
 
+/// GEM-003, GEM-005, GEM-008, TRUST-026: what is looked at.
 #[test]
 fn gem_003_005_008_trust_026_what_is_looked_at() {
     let [p, chats, dir] = [OsStr::new("p"), OsStr::new(CHATS), OsStr::new("3f2c")];
@@ -157,6 +162,7 @@ fn gem_003_005_008_trust_026_what_is_looked_at() {
     assert!(pass(&mut gemini, NOW, true).rows.is_empty());
 }
 
+/// GEM-008, GEM-029: the newest copy of a session wins.
 #[test]
 fn gem_008_029_the_newest_copy_of_a_session_wins() {
     let s = Scratch::new("gemini-copies");
@@ -165,6 +171,7 @@ fn gem_008_029_the_newest_copy_of_a_session_wins() {
     assert_eq!(one(&mut reader(&s), NOW).title.as_deref(), Some("New copy"));
 }
 
+/// GEM-007, GEM-021, GEM-022, GEM-033: odd and unfinished headers.
 #[test]
 fn gem_007_021_022_033_odd_and_unfinished_headers() {
     let s = Scratch::new("gemini-headers");
@@ -197,6 +204,7 @@ fn gem_007_021_022_033_odd_and_unfinished_headers() {
     assert_eq!((late.title.as_deref(), late.project.as_str(), rows.len()), (Some("Whole now"), "acme/late", 5));
 }
 
+/// GEM-009: the project's own note stands in for a missing directory.
 #[test]
 fn gem_009_the_projects_own_note_stands_in_for_a_missing_directory() {
     let s = Scratch::new("gemini-note");
@@ -209,6 +217,7 @@ fn gem_009_the_projects_own_note_stands_in_for_a_missing_directory() {
     assert_eq!((project("a"), project("b")), ("src/atlas".into(), "other".into()));
 }
 
+/// GEM-016, GEM-017, GEM-030: subagents fold onto their session.
 #[test]
 fn gem_016_017_030_subagents_fold_onto_their_session() {
     let s = Scratch::new("gemini-children");
@@ -233,6 +242,7 @@ fn gem_016_017_030_subagents_fold_onto_their_session() {
     assert_eq!((row.subagents.len(), row.title.as_deref()), (2, Some("Parent")));
 }
 
+/// GEM-018, GEM-019, GEM-028: state follows recency.
 #[test]
 fn gem_018_019_028_state_follows_recency() {
     let s = Scratch::new("gemini-recency");
@@ -260,6 +270,7 @@ fn gem_018_019_028_state_follows_recency() {
     assert_eq!((stale.title.as_deref(), stale.last_prompt.as_str(), stale.last_activity), (None, "", NOW - 90_000.0));
 }
 
+/// GEM-010, GEM-011, GEM-013, GEM-024, GEM-034: snapshots count once.
 #[test]
 fn gem_010_011_013_024_034_snapshots_count_once() {
     let s = Scratch::new("gemini-snapshots");
@@ -303,6 +314,7 @@ fn gem_010_011_013_024_034_snapshots_count_once() {
     assert_eq!(one(&mut gemini, NOW).rate_per_min, Some(45));
 }
 
+/// GEM-023: a snapshot of 5000 messages 50 times.
 #[test]
 fn gem_023_a_snapshot_of_5000_messages_50_times() {
     let s = Scratch::new("gemini-many");
@@ -325,6 +337,7 @@ fn gem_023_a_snapshot_of_5000_messages_50_times() {
     assert_eq!((row.rate_per_min, row.last_prompt.as_str(), row.started_at), (Some(59), "Go on", None));
 }
 
+/// GEM-011: a rewind takes back and a fuller version replaces.
 #[test]
 fn gem_011_a_rewind_takes_back_and_a_fuller_version_replaces() {
     let s = Scratch::new("gemini-rewind");
@@ -356,6 +369,7 @@ fn gem_011_a_rewind_takes_back_and_a_fuller_version_replaces() {
     assert_eq!((row.rate_per_min, row.state_detail.as_deref()), (Some(25), Some("running cat")));
 }
 
+/// GEM-014, GEM-025, GEM-026, GEM-027: odd messages.
 #[test]
 fn gem_014_025_026_027_odd_messages() {
     let s = Scratch::new("gemini-odd");
@@ -400,6 +414,7 @@ fn gem_014_025_026_027_odd_messages() {
     assert_eq!(after(&user("e", NOW - 5.0, "[]")), ("nested".into(), Some(0), Some(NOW - 5.0)));
 }
 
+/// GEM-032: a file that goes between listing and reading is skipped.
 #[test]
 fn gem_032_a_file_that_goes_between_listing_and_reading_is_skipped() {
     let s = Scratch::new("gemini-gone");
@@ -424,6 +439,100 @@ fn messages_beyond_the_bound_are_folded_and_not_counted_again() {
     assert_eq!(one(&mut gemini, NOW).rate_per_min, before);
     let held = &gemini.sessions[&path].records();
     assert!(held.kept() <= 8192);
+}
+
+/// GEM-012: the title is the first line of the newest prompt, the prompt keeps its lines, both are redacted before they are
+/// cut.
+#[test]
+fn gem_012_title_and_prompt() {
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    for (content, title, last) in [
+        (
+            serde_json::json!("Explain the importer\nand its tests"),
+            "Explain the importer",
+            "Explain the importer\nand its tests".to_owned(),
+        ),
+        (serde_json::json!([{"text": "a"}, {"text": "b\nc"}]), "a b", "a b\nc".into()),
+        (serde_json::json!("x".repeat(200)), &"x".repeat(80), "x".repeat(140)),
+    ] {
+        let s = Scratch::new("gemini-title");
+        main_file(&s, "p", "s", &(user("a", NOW - 9.0, &content.to_string()) + "\n"), NOW);
+        let row = one(&mut reader(&s), NOW);
+        assert_eq!((row.title.as_deref(), &row.last_prompt), (Some(title), &last));
+    }
+    let s = Scratch::new("gemini-key");
+    main_file(&s, "p", "s", &(user("a", NOW - 9.0, &format!("\"{} {key} more\"", "y".repeat(60))) + "\n"), NOW);
+    assert!(!text(&one(&mut reader(&s), NOW)).contains("a1B2"));
+    // No text, no title.
+    let s = Scratch::new("gemini-untitled");
+    main_file(&s, "p", "s", &(user("a", NOW - 9.0, "[]") + "\n"), NOW);
+    assert_eq!(one(&mut reader(&s), NOW).title, None);
+}
+
+/// GEM-020: whatever the store says of a call that waits, of an error or of a warning, no wait is reported from it.
+#[test]
+fn gem_020_no_wait_is_reported_from_the_store() {
+    let s = Scratch::new("gemini-wait");
+    let at = iso(NOW - 5.0);
+    let lines = format!(
+        "{}\n{{\"id\":\"b\",\"timestamp\":\"{at}\",\"type\":\"gemini\",\"content\":\"\",\"toolCalls\":[{{\"name\":\"write_file\",\"status\":\"awaiting_approval\"}}]}}\n{{\"id\":\"c\",\"timestamp\":\"{at}\",\"type\":\"error\",\"content\":\"MARK quota\"}}\n{{\"id\":\"d\",\"timestamp\":\"{at}\",\"type\":\"warning\",\"content\":\"MARK confirm?\"}}\n",
+        user("a", NOW - 9.0, "\"Write it\"")
+    );
+    main_file(&s, "p", "s", &lines, NOW);
+    let mut gemini = reader(&s);
+    for (now, state) in [(NOW, State::Working), (NOW + 400.0, State::Idle)] {
+        let row = one(&mut gemini, now);
+        assert_eq!((row.state, row.blocked_since), (state, None));
+        assert!(!text(&row).contains("MARK"));
+    }
+}
+
+/// GEM-011, GEM-010: a message that a snapshot repeats with less than it had keeps what it had.
+#[test]
+fn gem_011_a_leaner_repeat_takes_nothing_away() {
+    let s = Scratch::new("gemini-leaner");
+    let lean = format!(
+        "{{\"id\":\"b\",\"timestamp\":\"{}\",\"type\":\"gemini\",\"content\":\"Words.\",\"tokens\":{{\"output\":164}}}}",
+        iso(NOW - 5.0)
+    );
+    let prompt = user("a", NOW - 9.0, "\"Explain\"");
+    let path = main_file(&s, "p", "s", &format!("{prompt}\n{}\n", reply("b", NOW - 5.0, 164, "read_file")), NOW);
+    append(&path, snapshot(&[&prompt, &lean]), NOW);
+    let row = one(&mut reader(&s), NOW);
+    assert_eq!((row.state_detail.as_deref(), row.rate_per_min), (Some("running read_file"), Some(16)));
+}
+
+/// TRUST-036, TRUST-052: a document that cannot be read any more keeps its row and is named.
+#[cfg(unix)]
+#[test]
+fn trust_036_052_a_document_that_is_refused_keeps_its_row() {
+    let s = Scratch::new("gemini-refused");
+    let path = s.fixture(&format!("gemini/0.38/{DOCUMENT}"), &format!("tmp/p/chats/{DOCUMENT}"), NOW - 30.0);
+    let mut chat = legacy::Chat::default();
+    let stamp = read::look(&path).unwrap().stamp;
+    assert!(chat.advance(&path, stamp, NOW) && chat.failure.is_none());
+    // A folder in its place is refused to everybody.
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    assert!(chat.advance(&path, Stamp::default(), NOW) && chat.failure.is_some() && chat.get().is_some());
+    std::fs::remove_dir(&path).unwrap();
+    assert!(!chat.advance(&path, Stamp::default(), NOW));
+}
+
+/// DECK-020, TRUST-036: what could not be read is named on the row and for the harness; FIELD-056: a link is passed over.
+#[cfg(unix)]
+#[test]
+fn deck_020_field_056_what_is_not_read_is_named() {
+    let s = Scratch::new("gemini-named");
+    let path = main_file(&s, "p", "s", "no record\n[]\n", NOW);
+    main_file(&s, "q", "t", "{\"half\":\n", NOW);
+    std::os::unix::fs::symlink(&path, path.with_file_name("session-link.jsonl")).unwrap();
+    let found = pass(&mut reader(&s), NOW, false);
+    assert_eq!(found.rows.iter().map(|row| row.degrades[0].count).max(), Some(Some(2)));
+    let whole = &found.degrades[0];
+    assert_eq!((whole.code, whole.count, whole.source.as_str()), (Code::RecordSkipped, Some(4), STORE));
+    assert_eq!((found.degrades.len(), found.store_errors.len()), (1, 1));
+    assert!(found.store_errors[0].1.starts_with("NotAFile: "));
 }
 
 #[test]
@@ -461,6 +570,7 @@ fn any_line() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
+    /// TURN-001: growing reads as cold at every split.
     #[test]
     fn turn_001_growing_reads_as_cold_at_every_split(lines in prop::collection::vec(any_line(), 0..20), cuts in prop::collection::vec(0.0..1.0f64, 1..5)) {
         let s = Scratch::new("gemini-split");
@@ -478,6 +588,7 @@ proptest! {
         }
     }
 
+    /// TRUST-033: any bytes are read without a fault.
     #[test]
     fn trust_033_any_bytes_are_read_without_a_fault(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
         let s = Scratch::new("gemini-bytes");
@@ -486,6 +597,7 @@ proptest! {
         prop_assert_eq!(pass(&mut reader(&s), NOW, true).rows.len(), 1);
     }
 
+    /// TRUST-033: any value in any field.
     #[test]
     fn trust_033_any_value_in_any_field(which in 0usize..7) {
         let value = ["7", "null", "[[{}],\"x\"]", "{\"a\":{}}", "true", "\"t\"", "-1e300"][which];

@@ -63,6 +63,7 @@ fn story(kinds: &[(u8, u16)]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
+    /// TRUST-081, TURN-001: any split reads as the whole.
     #[test]
     fn trust_081_turn_001_any_split_reads_as_the_whole(kinds in proptest::collection::vec((0..18u8, any::<u16>()), 0..40), cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..5)) {
         let text = story(&kinds);
@@ -85,6 +86,7 @@ proptest! {
         prop_assert_eq!(row.evidence.recorded_stop, cold.evidence.recorded_stop);
     }
 
+    /// TURN-006, CODEX-024, CODEX-034, CODEX-037: a scan begun anywhere finds what lies before.
     #[test]
     fn turn_006_codex_024_034_037_a_scan_begun_anywhere_finds_what_lies_before(
         kinds in proptest::collection::vec((0..18u8, 2..17u16), 0..40), cold in any::<prop::sample::Index>(), cut in any::<prop::sample::Index>(),
@@ -109,6 +111,7 @@ proptest! {
         prop_assert!(both.0 == both.1 || both.0.is_none(), "{:?}", both);
     }
 
+    /// TRUST-033, TRUST-061: any bytes and any values are survived.
     #[test]
     fn trust_033_061_any_bytes_and_any_values_are_survived(
         bytes in proptest::collection::vec(any::<u8>(), 0..300),

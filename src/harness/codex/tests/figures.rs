@@ -4,6 +4,7 @@ use super::*;
 use crate::harness::codex::Window;
 use serde_json::json;
 
+/// CODEX-032, CODEX-033, FIELD-028: the rate.
 #[test]
 fn codex_032_033_field_028_the_rate() {
     for (records, want) in [
@@ -46,6 +47,7 @@ fn codex_032_033_field_028_the_rate() {
     }
 }
 
+/// CODEX-034: the last model that is a name.
 #[test]
 fn codex_034_the_last_model_that_is_a_name() {
     let mut store = Store::new();
@@ -60,6 +62,7 @@ fn codex_034_the_last_model_that_is_a_name() {
     assert_eq!(store.row().model.as_deref(), Some("beta"));
 }
 
+/// CODEX-035, TURN-004: starts, ends and silences.
 #[test]
 fn codex_035_turn_004_starts_ends_and_silences() {
     let mut store = Store::new();
@@ -87,6 +90,7 @@ fn codex_035_turn_004_starts_ends_and_silences() {
     assert_eq!(row.looping, None);
 }
 
+/// CODEX-036, CODEX-061: the quota figures.
 #[test]
 fn codex_036_061_the_quota_figures() {
     let read = |limits: &[Value]| {
@@ -128,6 +132,7 @@ fn codex_036_061_the_quota_figures() {
     assert_eq!(read(&[json!("none"), json!(null), json!([1]), json!({})]), None);
 }
 
+/// CODEX-036: the newest snapshot of the eight rollouts written last.
 #[test]
 fn codex_036_the_newest_snapshot_of_the_eight_rollouts_written_last() {
     let mut store = Store::new();

@@ -5,6 +5,7 @@ use crate::config::{CODEX_WALK_BYTES, TURN_SCAN_MAX_BYTES};
 use crate::model::{Code, InstructionLabel};
 use serde_json::json;
 
+/// CODEX-003, CODEX-004: only three folders down and an empty store is there.
 #[test]
 fn codex_003_004_only_three_folders_down_and_an_empty_store_is_there() {
     let mut store = Store::new();
@@ -27,6 +28,8 @@ fn codex_003_004_only_three_folders_down_and_an_empty_store_is_there() {
     assert!(!gone.discovered());
 }
 
+/// CODEX-007, CODEX-008, CODEX-064, TRUST-031, FIELD-056, FIELD-057: links, special files and refused names are passed
+/// over unopened.
 #[cfg(unix)]
 #[test]
 fn codex_005_007_trust_031_links_and_special_files_are_passed_over_unopened() {
@@ -54,6 +57,7 @@ fn codex_005_007_trust_031_links_and_special_files_are_passed_over_unopened() {
     assert_eq!(passed, ["rollout-x-dangling.jsonl", "rollout-x-link.jsonl", "rollout-x-pipe.jsonl", "10"]);
 }
 
+/// CODEX-056, CODEX-057, TURN-001: a growing and a rewritten rollout are followed.
 #[test]
 fn codex_056_057_turn_001_a_growing_and_a_rewritten_rollout_are_followed() {
     let mut store = Store::new();
@@ -94,6 +98,7 @@ fn codex_056_057_turn_001_a_growing_and_a_rewritten_rollout_are_followed() {
     assert!(store.all().rows.is_empty());
 }
 
+/// CODEX-049: a first line without end is asked for again.
 #[test]
 fn codex_049_a_first_line_without_end_is_asked_for_again() {
     let mut store = Store::new();
@@ -117,6 +122,7 @@ fn codex_049_a_first_line_without_end_is_asked_for_again() {
     assert_eq!((row.sid.as_str(), row.degrades.len()), ("whole", 0));
 }
 
+/// FIELD-059: a byte order mark and DOS line ends are nothing.
 #[test]
 fn field_059_a_byte_order_mark_and_dos_line_ends_are_nothing() {
     let mut store = Store::new();
@@ -139,6 +145,7 @@ fn long(store: &Store, head: &[Value], bytes: u64, tail: &[Value]) -> PathBuf {
     path
 }
 
+/// CODEX-024, CODEX-034, CODEX-037, CODEX-062, TURN-006: what lies far before the turn scan is found.
 #[test]
 fn codex_024_034_037_062_turn_006_what_lies_far_before_the_turn_scan_is_found() {
     let mut store = Store::new();
@@ -179,6 +186,7 @@ fn said_(text: &str) -> Value {
     said(NOW - 8.0, text)
 }
 
+/// TURN-006: a silence before the turn scan bounds the turn.
 #[test]
 fn turn_006_a_silence_before_the_turn_scan_bounds_the_turn() {
     let mut store = Store::new();
@@ -186,29 +194,41 @@ fn turn_006_a_silence_before_the_turn_scan_bounds_the_turn() {
     assert_eq!(store.row().evidence.turn_start, Some(NOW - 400.0));
 }
 
+/// FIELD-044, TRUST-036: a walk that a bound ended goes on pass by pass although nothing changes in the file, is asked
+/// for by the pass itself, names what it is, and ends.
 #[test]
 fn field_044_a_long_walk_goes_on_in_later_passes() {
     let mut store = Store::new();
     let bytes = CODEX_WALK_BYTES * 2 + TURN_SCAN_MAX_BYTES;
-    let path = long(
-        &store,
-        &[started(NOW - 200.0), said(NOW - 199.0, "Far away, but stated as work"), model(NOW - 198.0, "far")],
-        bytes,
-        &[],
-    );
-    let row = store.row();
-    assert_eq!((row.title, row.model, row.evidence.turn_start), (None, None, None));
-    assert_eq!(row.degrades[0].code, Code::ReadInPart);
-    append(&path, lines(&[padding(NOW, 10)]).as_bytes(), NOW);
-    assert_eq!(store.row().title, None);
-    store.row();
+    let head = [started(NOW - 200.0), said(NOW - 199.0, "Far away, but stated as work"), model(NOW - 198.0, "far")];
+    let path = long(&store, &head, bytes, &[]);
+    let first = store.collect();
+    let row = &first.rows[0];
+    assert_eq!((row.title.as_ref(), row.model.as_ref(), row.evidence.turn_start), (None, None, None));
+    assert_eq!((row.degrades[0].code, first.more), (Code::ReadInPart, true));
+    assert_eq!((first.degrades[0].code, first.degrades[0].source.as_str()), (Code::ReadInPart, "codex.sessions"));
+    let passes = (1..9).find(|_| !store.collect().more);
+    assert!(passes.is_some_and(|n| n <= 4), "{passes:?}");
     let row = store.row();
     assert_eq!(
         (row.title.as_deref(), row.model.as_deref(), row.evidence.turn_start),
         (Some("Far away, but stated as work"), Some("far"), Some(NOW - 200.0))
     );
+    // What comes later costs its own bytes alone.
+    append(&path, lines(&[padding(NOW, 10)]).as_bytes(), NOW);
+    assert!(!store.collect().more);
+    // A file that cannot be read asks for nothing.
+    let mut store = Store::new();
+    let path = long(&store, &head, bytes, &[]);
+    assert!(store.collect().more);
+    std::fs::remove_file(path).unwrap();
+    assert!(!store.collect().more);
+    let mut short = Store::new();
+    short.rollout(ROOT, &json!({}), &head, NOW);
+    assert!(!short.collect().more);
 }
 
+/// FIELD-044, TRUST-064: sparse and endless files cost what is looked at.
 #[test]
 fn field_044_trust_064_sparse_and_endless_files_cost_what_is_looked_at() {
     let mut store = Store::new();
@@ -218,10 +238,12 @@ fn field_044_trust_064_sparse_and_endless_files_cost_what_is_looked_at() {
     let endless = store.rollout("endless", &json!({}), &[said(NOW, "Before one endless line of work")], NOW);
     append(&endless, "x".repeat(20_000_000).as_bytes(), NOW);
     let begun = std::time::Instant::now();
+    let title = |found: &Collected, sid: &str| found.rows.iter().find(|r| r.sid == sid).unwrap().title.clone();
     let found = store.collect();
-    let title = |sid: &str| found.rows.iter().find(|r| r.sid == sid).unwrap().title.clone();
-    assert_eq!(title("sparse").as_deref(), Some("The end of a hole in a file"));
-    assert_eq!(title("endless").as_deref(), Some("Before one endless line of work"));
+    assert_eq!(title(&found, "sparse").as_deref(), Some("The end of a hole in a file"));
+    assert!(found.more);
+    let found = store.collect();
+    assert_eq!(title(&found, "endless").as_deref(), Some("Before one endless line of work"));
     assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
     append(&endless, format!("\n{}\n", line(&said(NOW, "And behind it there is more"))).as_bytes(), NOW);
     let found = store.collect();
@@ -229,48 +251,45 @@ fn field_044_trust_064_sparse_and_endless_files_cost_what_is_looked_at() {
     assert_eq!(row.title.as_deref(), Some("And behind it there is more"));
 }
 
+/// CODEX-006, FIELD-003: a compressed rollout is one row by its name, is never opened, and is named as what it is.
 #[test]
 fn field_003_a_compressed_rollout_is_one_row_and_says_so() {
     let mut store = Store::new();
-    let plain =
-        store.rollout(ROOT, &json!({"cwd": "/w/acme/cold"}), &[said(NOW, "Once read, now packed")], NOW - 9.0 * DAY);
-    let pack = |path: &Path| {
-        let packed = ruzstd::encoding::compress_to_vec(
-            &std::fs::read(path).unwrap()[..],
-            ruzstd::encoding::CompressionLevel::Fastest,
-        );
+    let plain = store.rollout(ROOT, &json!({}), &[said(NOW, "Once read, now packed")], NOW - 9.0 * DAY);
+    let beside = |path: &Path, bytes: &[u8], mtime: f64| {
         let to = path.with_extension("jsonl.zst");
-        write_bytes(&to, &packed, NOW - 9.0 * DAY);
+        write_bytes(&to, bytes, mtime);
         to
     };
-    let packed = pack(&plain);
+    let frame =
+        std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/codex").join(super::fixtures::PACKED));
+    let packed = beside(&plain, &frame.unwrap(), NOW - 9.0 * DAY);
     let both = store.all();
     assert_eq!((sids(&both), both.rows[0].degrades.len(), both.degrades.len()), (vec![ROOT], 0, 0));
     std::fs::remove_file(&plain).unwrap();
-    // Not opened for a board that does not show it, and named all the same.
     let usual = store.collect();
     assert_eq!((usual.rows.len(), usual.degrades[0].code, usual.degrades[0].count), (0, Code::Compressed, Some(1)));
+    assert_eq!(usual.degrades[0].source, "codex.sessions");
     let alone = store.all();
-    assert_eq!((sids(&alone), alone.rows[0].project.as_str()), (vec![ROOT], "acme/cold"));
-    assert_eq!(
-        (alone.rows[0].degrades[0].code, alone.rows[0].title.as_deref(), alone.rows[0].active),
-        (Code::Compressed, None, false)
-    );
-    assert_eq!(alone.rows[0].evidence.transcript, None);
-    // One that is not what its name says is a row by that name.
-    write(&packed.with_file_name("rollout-x-garbage.jsonl.zst"), "no frame", NOW - 9.0 * DAY);
-    assert_eq!(sids(&store.all()), [ROOT, "rollout-x-garbage"]);
-    // A child's is none.
-    let kid = store.child("kid", ROOT, &json!({}), &[], NOW - 9.0 * DAY);
-    pack(&kid);
-    std::fs::remove_file(&kid).unwrap();
-    assert_eq!(sids(&store.all()), [ROOT, "rollout-x-garbage"]);
-    // Resumed, the plain file is back, and the swap never shows two.
+    let row = &alone.rows[0];
+    assert_eq!((sids(&alone), row.degrades[0].code, row.degrades.len()), (vec![ROOT], Code::Compressed, 1));
+    // The frame names a directory of its own; nobody looked.
+    assert_eq!((row.project.as_str(), row.title.as_deref(), row.active), ("codex", None, false));
+    assert_eq!((row.resume_id.as_deref(), row.evidence.transcript.as_ref()), (Some(ROOT), None));
+    // One just written is on the board, at rest: compressing is no work.
+    beside(&store.path("2026/09/21", "01994fff-0000-7000-8000-000000000009"), b"", NOW);
+    let fresh = store.row();
+    assert_eq!((fresh.sid.as_str(), fresh.state), ("01994fff-0000-7000-8000-000000000009", crate::model::State::Idle));
+    assert_eq!(fresh.degrades[0].code, Code::Compressed);
+    std::fs::remove_dir_all(store.sessions().join("2026/09/21")).unwrap();
+    // Resumed, the plain file is back beside it, and the swap never shows two.
+    assert!(packed.exists());
     store.rollout(ROOT, &json!({}), &[said(NOW, "Resumed and stated as work")], NOW);
-    assert_eq!(store.all().rows.len(), 2);
-    assert_eq!(store.row().title.as_deref(), Some("Resumed and stated as work"));
+    assert_eq!(store.all().rows.len(), 1);
+    assert_eq!((store.row().title.as_deref(), store.row().degrades.len()), (Some("Resumed and stated as work"), 0));
 }
 
+/// FIELD-004: a thread that is put away leaves the board.
 #[test]
 fn field_004_a_thread_that_is_put_away_leaves_the_board() {
     let mut store = Store::new();
@@ -282,6 +301,7 @@ fn field_004_a_thread_that_is_put_away_leaves_the_board() {
     assert!(store.all().rows.is_empty());
 }
 
+/// CODEX-048, TRUST-036, TRUST-037, TRUST-052: what is refused is named and costs itself.
 #[cfg(unix)]
 #[test]
 fn codex_048_trust_036_037_052_what_is_refused_is_named_and_costs_itself() {
@@ -313,6 +333,7 @@ fn codex_048_trust_036_037_052_what_is_refused_is_named_and_costs_itself() {
     assert_eq!(found.rows.len(), 2, "what was read stands");
 }
 
+/// CODEX-048: a store that is gone is named.
 #[test]
 fn codex_048_a_store_that_is_gone_is_named() {
     let mut store = Store::new();
@@ -323,6 +344,7 @@ fn codex_048_a_store_that_is_gone_is_named() {
     assert_eq!((found.rows.len(), found.degrades[0].code), (0, Code::StoreMissing));
 }
 
+/// CODEX-063: ids of one millisecond stay whole.
 #[test]
 fn codex_063_ids_of_one_millisecond_stay_whole() {
     let mut store = Store::new();
@@ -332,4 +354,107 @@ fn codex_063_ids_of_one_millisecond_stay_whole() {
     let found = store.collect();
     assert!(found.rows.iter().all(|row| row.sid.len() == 36 && row.resume_id.as_deref() == Some(&row.sid)));
     assert_eq!(found.rows.len(), 8);
+}
+
+/// CODEX-005: a rollout that goes between listing and reading is nobody's, and nothing is said of it.
+#[test]
+fn codex_005_a_rollout_that_goes_before_it_is_read_is_skipped() {
+    use crate::harness::codex::headers::{Headers, Whose};
+    let store = Store::new();
+    let path = store.rollout(ROOT, &json!({}), &[], NOW);
+    let stamp = crate::surface::read::look(&path).unwrap().stamp;
+    std::fs::remove_file(&path).unwrap();
+    let mut headers = Headers::default();
+    assert!(matches!(headers.of(&path, stamp, NOW), Whose::Nobody));
+    assert!(!headers.has(&path));
+}
+
+/// CODEX-003: the root is a path and no pattern, and no day is composed from the clock.
+#[test]
+fn codex_003_a_root_with_odd_characters_is_taken_as_it_is() {
+    let store = Store::new();
+    for root in ["[ab]*", "a?{b,c}", "**"] {
+        let home = store.home.join(root);
+        let (from, to) = (store.rollout(ROOT, &json!({}), &[], NOW), home.join("1987/02/30"));
+        std::fs::create_dir_all(&to).unwrap();
+        std::fs::rename(&from, to.join(from.file_name().unwrap())).unwrap();
+        let mut reader = Codex::new(home, &store.home);
+        let (dirty, watch) = (Dirty::default(), Watch::off());
+        let pass = Pass { now: NOW, window: DAY, all: false, dirty: &dirty, sweep: true, watch: &watch };
+        assert_eq!(sids(&reader.collect(&pass).unwrap()), [ROOT], "{root}");
+    }
+}
+
+/// FIELD-045, CODEX-024: what stands as it stood is looked at and not opened again; FIELD-048: a file of one line is
+/// read from its first byte.
+#[cfg(unix)]
+#[test]
+fn field_045_048_unchanged_rollouts_are_not_opened() {
+    let mut store = Store::new();
+    let head =
+        line(&record("session_meta", NOW, json!({"id": "one", "session_id": "one", "cwd": "/w/acme/api"}))) + "\n";
+    write(&store.path("2026/09/20", "one"), &head, NOW);
+    store.rollout(ROOT, &json!({}), &[said(NOW, "Read once and no more")], NOW);
+    let first = store.collect();
+    assert_eq!(first.rows.iter().map(|row| row.project.as_str()).collect::<Vec<_>>(), ["acme/api", "acme/api"]);
+    // A file that cannot be opened any more, but stands as it stood, tells what it told.
+    for thread in ["one", ROOT] {
+        let path = store.path("2026/09/20", thread);
+        let (aside, stamp) = (path.with_extension("aside"), crate::surface::read::look(&path).unwrap().stamp);
+        let rollout = store.reader.shelf.get_mut(&path).unwrap();
+        std::fs::rename(&path, &aside).unwrap();
+        assert!(!rollout.bring(&path, stamp, crate::harness::codex::rollout::Depth::Whole, NOW, &mut 0));
+        assert!(rollout.fault.is_none(), "{thread} was opened");
+        std::fs::rename(&aside, &path).unwrap();
+    }
+}
+
+/// DECK-020, DECK-021: a version newer than the newest sample is a note on the row, and unknown members are no fault.
+#[test]
+fn deck_020_021_a_version_newer_than_the_newest_sample_is_a_note() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/codex");
+    let versions = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+    let parts = |v: String| v.split('.').map(|n| n.parse::<u32>().unwrap()).collect::<Vec<_>>();
+    assert_eq!(versions.map(parts).max().unwrap(), crate::harness::codex::header::NEWEST_SAMPLE);
+    for (version, noted) in [
+        (json!("0.154.0"), false),
+        (json!("0.98.7"), false),
+        (json!("0.155.0-alpha.3"), true),
+        (json!("1.0.0"), true),
+        (json!("next"), false),
+        (json!(155), false),
+    ] {
+        let mut store = Store::new();
+        store.rollout(
+            ROOT,
+            &json!({"cli_version": version, "unheard_of": {"a": [1]}}),
+            &[said(NOW, "Do it all again")],
+            NOW,
+        );
+        let row = store.row();
+        let codes: Vec<Code> = row.degrades.iter().map(|d| d.code).collect();
+        assert_eq!(codes, if noted { vec![Code::VersionUnseen] } else { vec![] }, "{version}");
+        let whole: Vec<Code> = store.collect().degrades.iter().map(|d| d.code).collect();
+        assert_eq!(whole, codes, "{version}");
+        assert_eq!(row.title.as_deref(), Some("Do it all again"));
+    }
+}
+
+/// CODEX-018, CODEX-034: of a long child what bounds its turn and names its model is found, and no more is walked for.
+#[test]
+fn codex_018_034_a_long_child_is_walked_for_its_turn_and_model_alone() {
+    let mut store = Store::new();
+    store.rollout(ROOT, &json!({}), &[], NOW);
+    let path = store.child("kid", ROOT, &json!({}), &[started(NOW - 200.0), model(NOW - 199.0, "far")], NOW);
+    let filler = (line(&padding(NOW - 100.0, 200_000)) + "\n").repeat(60);
+    append(&path, filler.as_bytes(), NOW);
+    let found = store.collect();
+    let kid = &found.rows[0].subagents[0];
+    assert_eq!((kid.model.as_deref(), found.more), (Some("far"), false));
+    let filler = filler.repeat(4);
+    append(&path, (lines(&[started(NOW - 90.0), model(NOW - 89.0, "near")]) + &filler).as_bytes(), NOW);
+    assert!(store.collect().more, "its turn is not bounded yet");
+    let passes = (1..9).find(|_| !store.collect().more);
+    assert!(passes.is_some_and(|n| n <= 3), "{passes:?}");
+    assert_eq!(store.row().subagents[0].model.as_deref(), Some("near"));
 }

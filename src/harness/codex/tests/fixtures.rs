@@ -25,6 +25,10 @@ fn copy(from: &Path, to: &Path, mtime: f64) {
     }
 }
 
+/// The sample of a compressed rollout.
+pub const PACKED: &str =
+    "0.137.0/2026/05/01/rollout-2026-05-01T09-00-00-019dddd0-2222-7000-8000-0000000000bb.jsonl.zst";
+
 /// 2026-09-20T08:14:25Z
 const AUTUMN: f64 = 1_789_892_065.0;
 /// 2026-02-03T10:00:10Z
@@ -93,11 +97,12 @@ fn codex_sample_0_98_0() {
     assert!(!serde_json::to_string(&found.rows).unwrap().to_lowercase().contains("never"));
 }
 
+/// FIELD-003, CODEX-006: a compressed sample of 0.137.0 is a row by its name.
 #[test]
 fn field_003_codex_sample_0_137_0_compressed() {
     let mut store = sample("0.137.0", WINTER);
     let found = store.collect_at(AUTUMN, true);
     let row = &found.rows[0];
-    assert_eq!((row.sid.as_str(), row.project.as_str()), ("019dddd0-2222-7000-8000-0000000000bb", "src/tides"));
+    assert_eq!((row.sid.as_str(), row.project.as_str()), ("019dddd0-2222-7000-8000-0000000000bb", "codex"));
     assert_eq!((row.degrades.len(), row.degrades[0].code, row.active), (1, Code::Compressed, false));
 }

@@ -10,6 +10,8 @@ fn names(row: &Observed) -> Vec<&str> {
     row.subagents.iter().map(|s| s.name.as_str()).collect()
 }
 
+/// CODEX-013, CODEX-017, CODEX-018, CODEX-019, CODEX-020, CODEX-051, CODEX-052: children fold onto their root at
+/// every depth.
 #[test]
 fn codex_013_017_to_020_051_052_children_fold_onto_their_root_at_every_depth() {
     let mut store = Store::new();
@@ -50,6 +52,7 @@ fn codex_013_017_to_020_051_052_children_fold_onto_their_root_at_every_depth() {
     assert_eq!(sids(&store.all()), [ROOT]);
 }
 
+/// CODEX-021: the hierarchy as published.
 #[test]
 fn codex_021_the_hierarchy_as_published() {
     let mut store = Store::new();
@@ -64,6 +67,7 @@ fn codex_021_the_hierarchy_as_published() {
     assert_eq!(serde_json::to_value(row.subagent_events).unwrap(), events);
 }
 
+/// CODEX-011, CODEX-019: labels and links in every shape.
 #[test]
 fn codex_011_019_labels_and_links_in_every_shape() {
     let spawned = |meta: Value| {
@@ -76,7 +80,7 @@ fn codex_011_019_labels_and_links_in_every_shape() {
     let by = json!({"subagent": {"thread_spawn": {"parent_thread_id": ROOT}}});
     for (more, want) in [
         (json!({"agent_nickname": "Harriet", "agent_role": "reviewer", "agent_path": "/root/x"}), "Harriet"),
-        (json!({"agent_nickname": 5, "agent_role": "reviewer", "agent_path": "/root/x"}), "reviewer"),
+        (json!({"agent_nickname": 5, "agent_role": "reviewer", "agent_path": "/root/x"}), "x"),
         (json!({"agent_nickname": "", "agent_type": "explorer"}), "explorer"),
         (json!({"agent_path": "/root/review_importer/"}), "review_importer"),
         (json!({"agent_path": 7}), "subagent"),
@@ -91,6 +95,7 @@ fn codex_011_019_labels_and_links_in_every_shape() {
     assert!(spawned(json!({"source": by})).is_some());
 }
 
+/// FIELD-023: threads that nobody talks to are never rows.
 #[test]
 fn field_023_threads_that_nobody_talks_to_are_never_rows() {
     for meta in [
@@ -118,6 +123,7 @@ fn field_023_threads_that_nobody_talks_to_are_never_rows() {
     }
 }
 
+/// CODEX-017, CODEX-053: orphans and cycles cost themselves alone.
 #[test]
 fn codex_017_053_orphans_and_cycles_cost_themselves_alone() {
     let mut store = Store::new();
@@ -130,6 +136,7 @@ fn codex_017_053_orphans_and_cycles_cost_themselves_alone() {
     assert_eq!(sids(&store.all()), ["sound"]);
 }
 
+/// CODEX-054, CODEX-055: a child makes its resting root active.
 #[test]
 fn codex_054_055_a_child_makes_its_resting_root_active() {
     for age in [25.0 * 3600.0, -3600.0] {
@@ -145,6 +152,7 @@ fn codex_054_055_a_child_makes_its_resting_root_active() {
     }
 }
 
+/// CODEX-017: a resting root is found whatever its file is called.
 #[test]
 fn codex_017_a_resting_root_is_found_whatever_its_file_is_called() {
     let mut store = Store::new();
@@ -158,6 +166,7 @@ fn codex_017_a_resting_root_is_found_whatever_its_file_is_called() {
     assert_eq!((nodes[0].depth, nodes[0].parent_name.as_deref()), (2, Some("M")));
 }
 
+/// CODEX-020: a fork is charged for its own turn alone.
 #[test]
 fn codex_020_a_fork_is_charged_for_its_own_turn_alone() {
     let rate = |records: &[Value], mtime: f64| {
@@ -176,6 +185,7 @@ fn codex_020_a_fork_is_charged_for_its_own_turn_alone() {
     assert_eq!(rate(&[started(NOW - 200.0), tokens(NOW - 100.0, 40, 40)], NOW - 601.0), Some(0));
 }
 
+/// CODEX-018: a child that finished leaves at once and a next turn brings it back.
 #[test]
 fn codex_018_a_child_that_finished_leaves_at_once_and_a_next_turn_brings_it_back() {
     let mut store = Store::new();
@@ -189,6 +199,7 @@ fn codex_018_a_child_that_finished_leaves_at_once_and_a_next_turn_brings_it_back
     assert!(store.collect_at(NOW + 91.0, false).rows[0].subagents.is_empty());
 }
 
+/// CODEX-022: the parent's own call names the assignment.
 #[test]
 fn codex_022_the_parent_s_own_call_names_the_assignment() {
     let call = |at: f64, tool: &str, arguments: &Value| {
@@ -239,6 +250,7 @@ fn codex_022_the_parent_s_own_call_names_the_assignment() {
     assert_eq!(told(store.cold_row()), (None, AssignmentStatus::Unavailable));
 }
 
+/// CODEX-023: what became of the children.
 #[test]
 fn codex_023_what_became_of_the_children() {
     let mut store = Store::new();
@@ -278,6 +290,7 @@ fn codex_023_what_became_of_the_children() {
     );
 }
 
+/// CODEX-023: the bounds of the lifecycle.
 #[test]
 fn codex_023_the_bounds_of_the_lifecycle() {
     let mut store = Store::new();

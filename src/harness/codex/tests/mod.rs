@@ -1,10 +1,10 @@
 //! Rollouts written into a scratch store and read back through the collector, by a clock that stands still.
 
+mod boots;
 mod equal;
 mod figures;
 mod files;
 mod fixtures;
-
 mod kin;
 mod plans;
 mod rows;

@@ -19,6 +19,7 @@ fn tasks(records: &[Value]) -> Vec<(String, String, String)> {
     row.tasks.iter().map(|t| (t.id.as_str().unwrap().into(), t.subject.clone(), t.status.clone())).collect()
 }
 
+/// CODEX-037, CODEX-038, CODEX-040, CODEX-042, ROW-042: the newest plan becomes task rows.
 #[test]
 fn codex_037_038_040_042_row_042_the_newest_plan_becomes_task_rows() {
     let mut store = Store::new();
@@ -58,6 +59,7 @@ fn codex_037_038_040_042_row_042_the_newest_plan_becomes_task_rows() {
     assert_eq!(row.state_detail.as_deref(), Some("Add test…"));
 }
 
+/// CODEX-038: arguments may be an object.
 #[test]
 fn codex_038_arguments_may_be_an_object() {
     let record = item(
@@ -68,6 +70,7 @@ fn codex_038_arguments_may_be_an_object() {
     assert_eq!(tasks(&[record]), [("plan-0".into(), "Only".into(), "completed".into())]);
 }
 
+/// CODEX-040: bounds.
 #[test]
 fn codex_040_bounds() {
     let many: Vec<Value> =
@@ -76,6 +79,7 @@ fn codex_040_bounds() {
     assert_eq!((found.len(), found[0].1.chars().count(), found[63].0.as_str()), (64, 160, "plan-63"));
 }
 
+/// CODEX-039, CODEX-060: plans in script form.
 #[test]
 fn codex_039_060_plans_in_script_form() {
     let steps = |source: &str| {
@@ -120,6 +124,7 @@ fn codex_039_060_plans_in_script_form() {
     }
 }
 
+/// CODEX-039, TRUST-065: decoys cost linear time.
 #[test]
 fn codex_039_trust_065_decoys_cost_linear_time() {
     let begun = std::time::Instant::now();
@@ -132,12 +137,14 @@ fn codex_039_trust_065_decoys_cost_linear_time() {
 }
 
 proptest::proptest! {
+    /// CODEX-039, TRUST-061: any source is survived.
     #[test]
     fn codex_039_trust_061_any_source_is_survived(source in "[\\[\\]{}'\"`,:\\\\/*$ nux0-9a-z\n😀]{0,80}") {
         script::steps(&source);
         script::steps(&format!("update_plan([{{step: '{source}', status: 'pending'}}])"));
     }
 
+    /// CODEX-039: any words survive the script form.
     #[test]
     fn codex_039_any_words_survive_the_script_form(words in "\\PC{1,60}") {
         let source = format!("update_plan([{{step: {}, status: 'pending'}}])", json!(words));

@@ -4,6 +4,7 @@ use super::*;
 use crate::model::{Code, State};
 use serde_json::json;
 
+/// CODEX-001, CODEX-012, CODEX-016, CODEX-032, CODEX-034, CODEX-042: a running session is a whole row.
 #[test]
 fn codex_001_012_016_032_034_042_a_running_session_is_a_whole_row() {
     let mut store = Store::new();
@@ -42,6 +43,7 @@ fn codex_001_012_016_032_034_042_a_running_session_is_a_whole_row() {
     assert!(row.degrades.is_empty());
 }
 
+/// CODEX-012, CODEX-013, CODEX-015, CODEX-050: ids of odd headers.
 #[test]
 fn codex_012_013_015_050_ids_of_odd_headers() {
     let stem = "0".repeat(3) + ROOT;
@@ -69,6 +71,7 @@ fn codex_012_013_015_050_ids_of_odd_headers() {
     }
 }
 
+/// CODEX-011, CODEX-048, CODEX-050: a payload that is a number leaves the stem.
 #[test]
 fn codex_011_050_a_payload_that_is_a_number_leaves_the_stem() {
     let mut store = Store::new();
@@ -81,8 +84,11 @@ fn codex_011_050_a_payload_that_is_a_number_leaves_the_stem() {
     let row = store.row();
     assert_eq!((row.sid.as_str(), row.title.as_deref(), row.project.as_str()), (ROOT, Some("Number payload"), "codex"));
     assert_eq!((row.degrades[0].code, row.degrades[0].count), (Code::RecordSkipped, Some(1)));
+    let whole = &store.collect().degrades[0];
+    assert_eq!((whole.code, whole.count, whole.source.as_str()), (Code::RecordSkipped, Some(1), "codex.sessions"));
 }
 
+/// CODEX-014: resumes are one row of the file written last.
 #[test]
 fn codex_014_resumes_are_one_row_of_the_file_written_last() {
     let mut store = Store::new();
@@ -105,6 +111,7 @@ fn codex_014_resumes_are_one_row_of_the_file_written_last() {
     assert_eq!(store.all().rows.len(), 1);
 }
 
+/// CODEX-041, CODEX-042, CODEX-043, CODEX-055: state goes by recency and by believable stamps.
 #[test]
 fn codex_041_042_043_055_state_goes_by_recency_and_by_believable_stamps() {
     let at = |stamp: f64, mtime: f64| {
@@ -129,6 +136,7 @@ fn codex_041_042_043_055_state_goes_by_recency_and_by_believable_stamps() {
     assert_eq!(at(NOW, NOW - 25.0 * 3600.0), None);
 }
 
+/// CODEX-024, CODEX-055: rows outside the window are shown unread.
 #[test]
 fn codex_024_055_rows_outside_the_window_are_shown_unread() {
     let mut store = Store::new();
@@ -149,6 +157,7 @@ fn codex_024_055_rows_outside_the_window_are_shown_unread() {
     assert!(store.reader.shelf.is_empty());
 }
 
+/// CODEX-045, CODEX-046, TRUST-028: nothing of reasoning tools or instructions is published.
 #[test]
 fn codex_045_046_trust_028_nothing_of_reasoning_tools_or_instructions_is_published() {
     let mut store = Store::new();
@@ -208,6 +217,7 @@ fn codex_045_046_trust_028_nothing_of_reasoning_tools_or_instructions_is_publish
     assert!(!format!("{:?}", store.reader.shelf).contains("MARK-"), "kept in memory");
 }
 
+/// CODEX-047: malformed lines are counted and cost nothing else.
 #[test]
 fn codex_047_malformed_lines_are_counted_and_cost_nothing_else() {
     let mut store = Store::new();
