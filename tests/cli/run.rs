@@ -174,7 +174,7 @@ fn deck_020_a_report_names_every_degrade() {
     home.run(&["--diagnose", stores::WINDOW]).expect(
         0,
         &[
-            "         record-skipped in 68abe758-1c58-4c0e-9a41-2f7e5d7d7a10.jsonl, 2 of them\n",
+            "         record-skipped in droid.projects, 2 of them\n",
             "         compressed in codex.sessions, 1 of them\n         codex: archived threads are not read\n",
             "         store-corrupt in goose.db\n",
             "         schema-unknown in opencode.db\n",
