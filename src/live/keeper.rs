@@ -371,6 +371,7 @@ mod tests {
             publisher: Arc::new(Publisher::new(1.0, Arc::clone(&clock), Arc::new(|_| Ok(Vec::new())))),
             clock,
             window_hours: 24.0,
+            every_tick: false,
             fault: Arc::new(|_| ()),
             count: Arc::new(|_| ()),
             say: Arc::new(|_| ()),
