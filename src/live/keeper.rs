@@ -374,6 +374,7 @@ mod tests {
             fault: Arc::new(|_| ()),
             count: Arc::new(|_| ()),
             say: Arc::new(|_| ()),
+            every_tick: false,
         };
         let (waker, wakes) = channel_to_loop();
         let keeper = Keeper::start(works, waker.clone(), wakes).unwrap();
