@@ -12,6 +12,7 @@ use crate::live::publish::Publisher;
 use crate::live::scan::Scanner;
 use crate::model::time::system_clock;
 use crate::surface::bind::Host;
+use crate::surface::daemon::Announce;
 use crate::surface::listen::{Limits, Server};
 use crate::surface::signal::{self, Cause};
 use crate::surface::watch::Watch;
@@ -27,17 +28,21 @@ const REPLIES_END: Duration = Duration::from_millis(500);
 pub fn serve(context: Context) -> ExitCode {
     match begin(&context) {
         Start::Exit(code) => ExitCode::from(code),
-        Start::Serve(serving) => match run(&context, serving) {
-            Ok(()) => ExitCode::from(OK),
-            Err(why) => {
-                say(&why);
-                ExitCode::from(FAILED)
+        Start::Serve(mut serving) => {
+            // Kept to the end: who waits for word takes its end for this run's, and then reads the log.
+            let mut announce = serving.announce.take();
+            match run(&context, serving, &mut announce) {
+                Ok(()) => ExitCode::from(OK),
+                Err(why) => {
+                    say(&why);
+                    ExitCode::from(FAILED)
+                }
             }
-        },
+        }
     }
 }
 
-fn run(context: &Context, serving: Serving) -> Result<(), String> {
+fn run(context: &Context, serving: Serving, announce: &mut Option<Announce>) -> Result<(), String> {
     let (waiter, stopper) = signal::install(serving.detached).map_err(|e| format!("could not take signals: {e}"))?;
     let settings = &context.settings;
     if settings.origin_session.is_some() {
@@ -112,7 +117,7 @@ fn run(context: &Context, serving: Serving) -> Result<(), String> {
         format!("could not serve on the bound port: {e}")
     })?;
     let server = Mutex::new(server);
-    if let Some(announce) = serving.announce {
+    if let Some(announce) = announce.take() {
         announce.ready(std::process::id());
     }
     if let Cause::Failed(why) = waiter.wait() {
