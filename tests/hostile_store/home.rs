@@ -116,7 +116,7 @@ impl Home {
                 } else {
                     match std::fs::read(&path) {
                         Ok(bytes) => found.push((path, bytes)),
-                        Err(e) => assert_eq!(e.kind(), std::io::ErrorKind::NotFound, "{path:?}"),
+                        Err(e) => assert_eq!(e.kind(), std::io::ErrorKind::NotFound, "{}", path.display()),
                     }
                 }
             }
