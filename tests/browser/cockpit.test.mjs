@@ -369,7 +369,8 @@ else {
     await page.click('summary:has-text("Human context")');
     await page.fill('[data-fk="memo|outcome"]', 'calm release');
     await page.reload();
-    await page.waitForSelector('main:not([aria-busy]) h1');
+    // A page that arrives gives its heading the focus; what is typed before that goes nowhere.
+    await page.waitForFunction(() => document.activeElement?.matches('main:not([aria-busy]) h1'));
     await page.click('summary:has-text("Human context")');
     assert.equal(await page.inputValue('[data-fk="memo|outcome"]'), 'calm release');
     await page.focus('[data-fk="memo|outcome"]');
