@@ -369,9 +369,12 @@ else {
     await page.click('summary:has-text("Human context")');
     await page.fill('[data-fk="memo|outcome"]', 'calm release');
     await page.reload();
-    // A page that arrives gives its heading the focus; what is typed before that goes nowhere.
-    await page.waitForFunction(() => document.activeElement?.matches('main:not([aria-busy]) h1'));
-    await page.click('summary:has-text("Human context")');
+    await page.waitForSelector('main:not([aria-busy]) h1');
+    // A page that arrives puts the focus where its reader stood; what is typed before that goes nowhere.
+    await r.quiet();
+    // A fold that was open may have come back open.
+    if (!await page.isVisible('[data-fk="memo|outcome"]')) await page.click('summary:has-text("Human context")');
+    await page.waitForSelector('[data-fk="memo|outcome"]');
     assert.equal(await page.inputValue('[data-fk="memo|outcome"]'), 'calm release');
     await page.focus('[data-fk="memo|outcome"]');
     await page.keyboard.type('xx');
