@@ -130,7 +130,6 @@ struct Loop {
     dirty_since: Option<Instant>,
     /// A change that is collected also with no page open.
     owed: bool,
-    last: Option<Instant>,
     budget: Budget,
     /// When to look whether time alone changed anything.
     tick_at: Instant,
@@ -144,8 +143,7 @@ impl Loop {
             works,
             dirty_since: None,
             owed: false,
-            last: None,
-            budget: Budget::new(Instant::now()),
+            budget: Budget::default(),
             tick_at: Instant::now(),
             due_by_clock: None,
         }
@@ -192,9 +190,7 @@ impl Loop {
         if !watched && !self.owed {
             return None;
         }
-        let change =
-            self.dirty_since.map(|since| self.rested().map_or(since + SETTLE, |rested| rested.max(since + SETTLE)));
-        let due = match change {
+        let due = match self.change_due() {
             Some(change) if watched => change.min(self.tick_at),
             Some(change) => change,
             None => self.tick_at,
@@ -202,17 +198,16 @@ impl Loop {
         Some(due.saturating_duration_since(Instant::now()))
     }
 
-    /// When the next unasked collection may come; none before the first.
-    fn rested(&self) -> Option<Instant> {
-        self.last.map(|at| self.budget.ready(at))
+    /// When the change that was noticed is collected; none without one.
+    fn change_due(&self) -> Option<Instant> {
+        let settled = self.dirty_since? + SETTLE;
+        Some(self.budget.ready().map_or(settled, |ready| ready.max(settled)))
     }
 
     /// A timer ran out: collects when there is a reason to.
     fn unasked(&mut self) {
         let now = Instant::now();
-        let changed = self
-            .dirty_since
-            .is_some_and(|since| now >= since + SETTLE && self.rested().is_none_or(|rested| now >= rested));
+        let changed = self.change_due().is_some_and(|due| now >= due);
         if !changed && !self.ticked(now) {
             return;
         }
@@ -235,7 +230,7 @@ impl Loop {
         let due = self.works.every_tick
             || by_clock
             || self.works.scanner.is_blind()
-            || self.last.is_none_or(|at| now.duration_since(at) >= RECONCILE);
+            || self.budget.last.is_none_or(|at| now.duration_since(at) >= RECONCILE);
         if !due {
             (self.works.count)("skipped.probe");
         }
@@ -251,7 +246,6 @@ impl Loop {
         self.owed = false;
         let sampled: Vec<Sampled> = self.works.lanes.iter().map(|lane| lane.sample(now)).collect();
         let found = self.works.scanner.pass(now, self.works.window_hours * 3600.0, all);
-        let more = found.more;
         for _ in 0..found.panics {
             (self.works.fault)("collector");
         }
@@ -261,11 +255,10 @@ impl Loop {
         self.due_by_clock = lanes.chain(next_by_clock(&board.rows, now)).min_by(f64::total_cmp);
         let body = board.body();
         let ended = Instant::now();
-        self.last = Some(ended);
         let until_due = self.due_by_clock.map_or(TICK, |due| Duration::from_secs_f64((due - now).clamp(0.05, 5.0)));
         self.tick_at = ended + until_due;
         self.budget.spend(started, ended);
-        if more {
+        if found.more {
             // What was begun for somebody is read to its end, also when nobody watches.
             self.owed = true;
             self.dirty_since.get_or_insert(ended);
@@ -276,28 +269,31 @@ impl Loop {
 
 /// The time unasked collections may use: it grows with the clock, and what a collection cost is taken from it.
 struct Budget {
-    /// Left over at `since`; below zero it is owed.
+    /// Left over when the last collection ended; below zero it is owed.
     left: f64,
-    since: Instant,
+    /// When the last collection ended.
+    last: Option<Instant>,
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget { left: SAVINGS.as_secs_f64(), last: None }
+    }
 }
 
 impl Budget {
-    fn new(now: Instant) -> Budget {
-        Budget { left: SAVINGS.as_secs_f64(), since: now }
-    }
-
     /// Takes what a collection cost.
     fn spend(&mut self, started: Instant, ended: Instant) {
-        let grown = ended.saturating_duration_since(self.since).as_secs_f64() / f64::from(SHARE);
-        let most = SAVINGS.as_secs_f64();
-        self.left = (self.left + grown).min(most) - ended.saturating_duration_since(started).as_secs_f64();
-        self.since = ended;
+        let since = self.last.map_or(Duration::ZERO, |last| ended.saturating_duration_since(last));
+        let saved = (self.left + since.as_secs_f64() / f64::from(SHARE)).min(SAVINGS.as_secs_f64());
+        self.left = saved - ended.saturating_duration_since(started).as_secs_f64();
+        self.last = Some(ended);
     }
 
-    /// When the next collection may come, after the last one that ended at `last`.
-    fn ready(&self, last: Instant) -> Instant {
+    /// When the next unasked collection may come; none before the first.
+    fn ready(&self) -> Option<Instant> {
         let owed = Duration::try_from_secs_f64(-self.left * f64::from(SHARE)).unwrap_or_default();
-        last + owed.clamp(REST_MIN, REST_MAX)
+        Some(self.last? + owed.clamp(REST_MIN, REST_MAX))
     }
 }
 
@@ -323,22 +319,27 @@ mod tests {
     #[test]
     fn evt_101_quiet_is_saved_up_and_a_storm_is_held_to_its_share() {
         let begin = Instant::now();
-        let mut budget = Budget::new(begin);
+        let mut budget = Budget::default();
         budget.spend(begin, begin + MS * 20);
-        assert_eq!(budget.ready(begin + MS * 20), begin + MS * 60, "one dear collection is not held against the next");
+        assert_eq!(budget.ready(), Some(begin + MS * 60), "one dear collection is not held against the next");
 
         let (mut at, mut busy) = (begin, Duration::ZERO);
-        let mut budget = Budget::new(begin);
+        let mut budget = Budget::default();
         while at < begin + MS * 10_000 {
             budget.spend(at, at + MS * 20);
             busy += MS * 20;
-            at = budget.ready(at + MS * 20);
+            at = budget.ready().unwrap();
         }
         assert!(busy <= (at - begin) / SHARE + SAVINGS + MS * 20, "{busy:?} of {:?}", at - begin);
         assert!(busy >= (at - begin) / (SHARE * 2), "nor is it starved: {busy:?}");
 
-        budget.spend(at, at + MS * 60_000);
-        assert_eq!(budget.ready(at), at + REST_MAX, "a collection as dear as a minute is tried again all the same");
+        let ended = at + MS * 60_000;
+        budget.spend(at, ended);
+        assert_eq!(
+            budget.ready(),
+            Some(ended + REST_MAX),
+            "a collection as dear as a minute is tried again all the same"
+        );
     }
 
     /// A reader that is not done before its fourth pass.

@@ -4,6 +4,7 @@
 //! bounded piece a pass. Nothing but the output of a command is looked at: not its arguments, not what anybody said.
 
 use super::glance::glance;
+use super::record::Envelope;
 use crate::config::SPACEDOCK_BOOT_SCAN_BYTES;
 use crate::harness::boot::{self, Boot, CUE, KEPT};
 use crate::harness::line::{self, Field};
@@ -15,14 +16,6 @@ use std::path::Path;
 
 /// The types of record that hold what a command printed.
 const OUTPUTS: [&str; 2] = ["function_call_output", "custom_tool_call_output"];
-
-#[derive(Deserialize)]
-struct Envelope<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Field<'a>,
-    #[serde(borrow)]
-    payload: Field<'a>,
-}
 
 #[derive(Deserialize)]
 struct Output<'a> {

@@ -1,5 +1,6 @@
 //! Line 1 of a rollout: whose it is and where it ran (CODEX-011..016).
 
+use super::record::Envelope;
 use crate::config::{FIRST_LINE_JSON_CAP_BYTES, SUBAGENT_NAME_CAP_CHARS};
 use crate::harness::line::{self, Field};
 use crate::surface::read::{ReadError, Reader};
@@ -36,14 +37,6 @@ pub struct Meta {
     pub version: Option<[u32; 3]>,
     /// False: line 1 told nothing, the stem stands in.
     pub known: bool,
-}
-
-#[derive(Deserialize)]
-struct Envelope<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Field<'a>,
-    #[serde(borrow)]
-    payload: Field<'a>,
 }
 
 #[derive(Deserialize)]

@@ -73,14 +73,15 @@ pub struct Call {
     pub dispatch: Option<Dispatch>,
 }
 
+/// What every record of a rollout is wrapped in.
 #[derive(Deserialize)]
-struct Envelope<'a> {
+pub(super) struct Envelope<'a> {
     #[serde(borrow)]
     timestamp: Field<'a>,
     #[serde(borrow, rename = "type")]
-    kind: Field<'a>,
+    pub kind: Field<'a>,
     #[serde(borrow)]
-    payload: Field<'a>,
+    pub payload: Field<'a>,
 }
 
 /// The same with a payload that is known to be an object, so that it is gone through once.
