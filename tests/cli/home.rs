@@ -1,6 +1,7 @@
 //! The real binary in a home of its own, and what a test asks of the two.
 
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
@@ -186,6 +187,18 @@ pub fn files(dir: &Path) -> Vec<String> {
         .map_or_else(|_| Vec::new(), |list| list.map(|e| e.unwrap().file_name().into_string().unwrap()).collect());
     names.sort();
     names
+}
+
+/// The files of a directory with their bytes; not one that is renamed into its place just now.
+pub fn contents(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for name in files(dir).into_iter().filter(|name| dir.join(name).is_file()) {
+        match std::fs::read(dir.join(&name)) {
+            Ok(bytes) => drop(found.insert(name, bytes)),
+            Err(e) => assert_eq!(e.kind(), std::io::ErrorKind::NotFound, "{name}"),
+        }
+    }
+    found
 }
 
 /// One request over a fresh socket: status, head, body. Status 0 when nothing came back.

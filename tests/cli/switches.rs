@@ -4,11 +4,10 @@
 //! Each case is played on a daemon, so that whatever is asserted holds for the respawned process, and against a home in
 //! which everything was used before with every feature on.
 
-use super::home::{Home, ask, data, files, free_port};
+use super::home::{Home, ask, contents, data, free_port};
 use super::stores;
 use cargento::settings::{FLAGS, Group};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -235,15 +234,6 @@ pub fn use_everything(home: &Home, port: u16) {
     data(port, "");
 }
 
-/// The bytes of every own file.
-fn own_files(home: &Home) -> BTreeMap<String, Vec<u8>> {
-    let read = |name: String| {
-        let bytes = std::fs::read(home.state().join(&name)).unwrap();
-        (name, bytes)
-    };
-    files(&home.state()).into_iter().filter(|name| home.state().join(name).is_file()).map(read).collect()
-}
-
 fn arguments(pid: u64) -> Option<Vec<String>> {
     let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     Some(bytes.split(|b| *b == 0).map(|arg| String::from_utf8_lossy(arg).into_owned()).collect())
@@ -273,7 +263,7 @@ fn cli_039_the_table_has_every_off_switch() {
 #[test]
 fn cli_039_without_a_switch_everything_is_there() {
     let home = used_home();
-    let kept: Vec<String> = own_files(&home).into_keys().collect();
+    let kept: Vec<String> = contents(&home.state()).into_keys().collect();
     for name in ["cargento-annotations.json", "cargento-dismissals.json", "cargento-ends.json", "cargento-history.json"]
     {
         assert!(kept.iter().any(|own| own == name), "{name} among {kept:?}");
@@ -307,7 +297,7 @@ fn cli_039_each_switch_on_a_daemon() {
         let home = Home::new();
         stores::copy_tree(&first.path, &home.path);
         let home = home.env("PATH", &format!("{}:/usr/bin:/bin", first.path.join("bin").display()));
-        let before = own_files(&home);
+        let before = contents(&home.state());
         let port = free_port();
         let (flag, port_text, hours) = (format!("--{name}"), port.to_string(), quiet_now());
         let beside = switch.beside.iter().map(|arg| if *arg == QUIET { hours.as_str() } else { arg });
@@ -323,7 +313,7 @@ fn cli_039_each_switch_on_a_daemon() {
         let shown = data(port, "");
         judge(switch, &home, port, &shown, &record);
         home.run(&["--port", &port_text, "--stop"]).expect(0, &["stopped"]);
-        let after = own_files(&home);
+        let after = contents(&home.state());
         for own in switch.untouched {
             assert!(before.get(*own) == after.get(*own), "{own} was touched under {flag}");
         }

@@ -2,7 +2,7 @@
 
 use super::board::{Board, Plan, finish};
 #[cfg(unix)]
-use super::home::{Home, files, free_port};
+use super::home::{Home, contents, free_port};
 use super::{corpus, stores};
 use cargento::http::Feature;
 use serde_json::Value;
@@ -206,12 +206,11 @@ fn trust_045_replayed_against_the_real_binary() {
     let tokens: BTreeMap<String, String> =
         serde_json::from_value(serde_json::from_slice::<Value>(&record).unwrap()["capabilities"].clone()).unwrap();
     super::home::data(port, "");
-    let own = || -> BTreeMap<String, Vec<u8>> {
-        let read = |name: &String| std::fs::read(home.state().join(name)).unwrap();
+    let own = || {
+        let mut own = contents(&home.state());
         // What the loop observes it records in its own time.
-        let by_request =
-            |name: &String| !["cargento-history", "cargento-deliveries"].iter().any(|own| name.starts_with(own));
-        files(&home.state()).into_iter().filter(by_request).map(|name| (name.clone(), read(&name))).collect()
+        own.retain(|name, _| !["cargento-history", "cargento-deliveries"].iter().any(|its| name.starts_with(its)));
+        own
     };
     let cases: Vec<Value> = read().into_iter().filter(|c| c["board"] == "real" || holds_for_the_real_one(c)).collect();
     assert!(cases.len() >= 400, "{} cases", cases.len());

@@ -1,7 +1,7 @@
 //! The routes of the real binary, over a home with a store of every harness: what one broken store costs, what no reply
 //! tells, and what a storm leaves behind.
 
-use super::home::{Board, Home, ask, data, free_port};
+use super::home::{Board, Home, ask, contents, data, free_port};
 use super::routes::targets;
 use super::stores;
 use serde_json::{Value, json};
@@ -218,9 +218,8 @@ fn trust_070_what_no_reply_and_no_file_tells() {
     let shown = data(board.port, "?all=1").to_string();
     assert!(shown.contains("REDACTED"), "the key was read and hidden");
     let mut said = everything_said(&home, board.port);
-    for name in super::home::files(&home.state()) {
+    for (name, bytes) in contents(&home.state()) {
         if name != format!("cargento-{}.json", board.port) {
-            let bytes = std::fs::read(home.state().join(&name)).unwrap();
             said.push((name, String::from_utf8_lossy(&bytes).into_owned()));
         }
     }
@@ -355,10 +354,7 @@ fn http_023_no_get_writes() {
     data(board.port, "?all=1");
     data(board.port, "");
     std::thread::sleep(Duration::from_millis(300));
-    let own = || -> Vec<(String, Vec<u8>)> {
-        let read = |name: String| (name.clone(), std::fs::read(home.state().join(name)).unwrap());
-        super::home::files(&home.state()).into_iter().map(read).collect()
-    };
+    let own = || contents(&home.state());
     let before = own();
     for (method, path) in targets() {
         if method == "GET" && path != "/api/stream" {
@@ -388,7 +384,17 @@ fn trust_066_a_storm_leaves_nothing_behind() {
     let (port, pid) = (board.port, board.child.id());
     data(port, "?all=1");
     data(port, "");
-    let idle = (status_of(pid, "VmRSS:"), status_of(pid, "Threads:"), descriptors(pid));
+    let look = || (status_of(pid, "VmRSS:"), status_of(pid, "Threads:"), descriptors(pid));
+    // What served the two requests above ends a moment after its answer.
+    let mut idle = look();
+    loop {
+        std::thread::sleep(Duration::from_millis(200));
+        let now = look();
+        if (now.1, now.2) == (idle.1, idle.2) {
+            break;
+        }
+        idle = now;
+    }
     for _ in 0..3 {
         let mut held = Vec::new();
         for n in 0..400 {
@@ -409,7 +415,7 @@ fn trust_066_a_storm_leaves_nothing_behind() {
     }
     let end = Instant::now() + Duration::from_secs(15);
     loop {
-        let now = (status_of(pid, "VmRSS:"), status_of(pid, "Threads:"), descriptors(pid));
+        let now = look();
         if now.1 == idle.1 && now.2 == idle.2 && now.0 < idle.0 + 60 * 1024 {
             break;
         }

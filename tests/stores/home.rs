@@ -108,8 +108,26 @@ impl Home {
         sid.chars().take(8).collect()
     }
 
+    /// Beside the home: where the build lies may be closed to everybody else.
+    fn lent(&self) -> PathBuf {
+        self.path.with_extension("program")
+    }
+
+    /// The program, where whoever runs it can reach it.
+    fn program(&self) -> PathBuf {
+        let built = Path::new(env!("CARGO_BIN_EXE_cargento"));
+        if self.user.is_none() {
+            return built.to_path_buf();
+        }
+        let lent = self.lent();
+        if !lent.exists() {
+            std::fs::hard_link(built, &lent).or_else(|_| std::fs::copy(built, &lent).map(drop)).unwrap();
+        }
+        lent
+    }
+
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cargento"));
+        let mut command = Command::new(self.program());
         command.args(args).env_clear().env("HOME", &self.path).env("CARGENTO_HOME", &self.state);
         // No notifier there, so that nothing pops up on the machine of whoever runs this.
         command.env("PATH", "/nowhere").env("TZ", "UTC").current_dir(&self.path).stdin(Stdio::null());
@@ -159,6 +177,7 @@ impl Home {
 impl Drop for Home {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.path);
+        let _ = std::fs::remove_file(self.lent());
     }
 }
 
