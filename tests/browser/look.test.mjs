@@ -54,6 +54,24 @@ else {
   });
   after(() => r?.close());
 
+  test('LOOK-002 a row carries at most three sizes of type', async () => {
+    for (const width of [1440, 900, 390]) {
+      await size(width);
+      for (const [place, scene, gets] of EVERY) {
+        await r.open(place, scene(NOW), gets);
+        await r.quiet();
+        const over = await page.evaluate(() => [...document.querySelectorAll('.row, .item, .proj, .log-item, .panel[data-row], .cap-row')].map((unit) => {
+          const walk = document.createTreeWalker(unit, NodeFilter.SHOW_TEXT);
+          const sizes = new Set();
+          while (walk.nextNode()) if (walk.currentNode.data.trim() && !walk.currentNode.parentElement.closest('.sr, .note-i, .mono-mark')) sizes.add(getComputedStyle(walk.currentNode.parentElement).fontSize);
+          return [...sizes];
+        }).filter((sizes) => sizes.length > 3));
+        is(over, [], `${place} at ${width}`);
+      }
+    }
+    await size(1440);
+  });
+
   test('LOOK-011 LOOK-014 nothing is set below eleven pixels, eleven are for labels and figures, and sentences keep to 72 characters', async () => {
     for (const [place, scene, gets] of EVERY) {
       await r.open(place, scene(NOW), gets);

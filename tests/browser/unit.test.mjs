@@ -630,7 +630,7 @@ test('LOOK-080 LOOK-082 one file, its layers, no ids, nothing forced, text colou
   const rules = css.replace(/\/\*[\s\S]*?\*\//g, '').replace(/@font-face \{[^}]*\}/g, '');
   for (const [, selector] of rules.matchAll(/([^{};]+)\{/g)) assert.doesNotMatch(selector, /#[a-z]/i, selector);
   for (const [, value] of rules.matchAll(/[{;\s]color:\s*([^;}]+)/g)) assert.match(value, /^(var\(--[a-z0-9-]+\)|inherit|currentColor|CanvasText)$/, value);
-  assert.ok(Buffer.byteLength(css) <= 45 * 1024, `${Buffer.byteLength(css)} bytes`);
+  assert.ok(Buffer.byteLength(css) <= 45_000, `${Buffer.byteLength(css)} bytes`);
 });
 
 test('LOOK-083 every class in the style sheet is used', () => {
@@ -653,7 +653,7 @@ test('UI-262 what the first view loads stays small', () => {
   };
   follow('app.js');
   const bytes = [...seen].reduce((n, name) => n + readFileSync(assets().get(name)).length, 0);
-  assert.ok(bytes <= 150 * 1024, `${bytes} bytes of script`);
+  assert.ok(bytes <= 150_000, `${bytes} bytes of script`);
   const fonts = readdirSync(join(STATIC, 'fonts')).filter((n) => !n.includes('latin-ext')).reduce((n, name) => n + readFileSync(join(STATIC, 'fonts', name)).length, 0);
-  assert.ok(fonts <= 150 * 1024, `${fonts} bytes of fonts`);
+  assert.ok(fonts <= 150_000, `${fonts} bytes of fonts`);
 });
