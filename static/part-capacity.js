@@ -18,7 +18,7 @@ function answer(value) {
 
 /** What a fetch of vendor quota would read and send, asked once. */
 export function ConsentBanner() {
-  return html`<section class="banner banner-ask" aria-label="Vendor quota">
+  return html`<section class="banner" aria-label="Vendor quota">
     <p>Claude and Cursor publish what is left of a plan only to their own sign-in. If you allow it, Cargento reads that credential from this machine and asks the vendor for
       the figures, at most once per five minutes and only while this page is open. The credential is never written, logged or served, and no session content is sent.
       You can change the answer below; <code>--no-usage</code> turns it off for good.</p>

@@ -26,7 +26,7 @@ function Fleet({ board }) {
   return html`<dl class="fleet">
     <${Fact} label="ACTIVE NOW" figure=${fleet.active} note=${`${fleet.total} recently observed`} />
     <${Fact} label="WORKING" figure=${fleet.working} note=${html`<span class=${fleet.waiting ? 'fact-need' : ''}>${fleet.waiting} waiting on you</span>`} />
-    <${Fact} label="EXACT REQUESTS" figure=${fleet.requests} note=${`${fleet.requests} of ${fleet.total} publish the request they are on`} />
+    <${Fact} label="EXACT REQUESTS" figure=${fleet.requests} note=${fleet.total ? `${fleet.requests} of ${fleet.total} publish the request they are on` : ''} />
     <${Fact} label="REPORTED BLOCKS" figure=${fleet.blocksKnown} of=${fleet.total} note=${`${fleet.blocksKnown} of ${many(fleet.total, 'session')} report block state`} />
   </dl>`;
 }
@@ -51,9 +51,8 @@ function Group({ name, title, rows, kind, generated, upTo, empty, children }) {
 
 /** The filter box: what it hides stays in its group and in its order. */
 function Filter({ value, change, shown, total }) {
-  return html`<label class="filter"><span class="sr">Filter sessions</span><input class="input filter-in" type="search" placeholder="Filter" data-fk="filter" data-filter="" value=${value}
-    onInput=${(e) => change(e.currentTarget.value)} onKeyDown=${(e) => { if (e.key === 'Escape' && value) { e.stopPropagation(); change(''); } }} />
-    <span class="filter-n fig">${value ? `${shown} of ${total}` : html`<kbd>/</kbd>`}</span></label>`;
+  return html`<label class="filter"><span class="sr">Filter sessions</span><span class="filter-n fig">${value ? `${shown} of ${total}` : ''}</span><span class="filter-box"><input class="input filter-in" type="search" placeholder="Filter" data-fk="filter" data-filter="" value=${value}
+    onInput=${(e) => change(e.currentTarget.value)} onKeyDown=${(e) => { if (e.key === 'Escape' && value) { e.stopPropagation(); change(''); } }} />${value ? null : html`<kbd aria-hidden="true">/</kbd>`}</span></label>`;
 }
 
 function Loading() {
