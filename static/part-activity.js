@@ -7,6 +7,7 @@ import { Instruction, Now, Reading, SHARED_WHY, TaskList } from './part-row.js';
 import { StageStrip, StateStrip } from './part-strip.js';
 import { Tree } from './part-tree.js';
 import { canRaise } from './actions.js';
+import { sentence } from './degrades.js';
 import { ABSENT, num, observed, rate, repeatsTitle, tokenLine } from './format.js';
 import { agentsOf } from './layout.js';
 import { statesSeen } from './ledger.js';
@@ -50,19 +51,11 @@ function Facts({ row }) {
     <${Fact} label="MODEL" name="model">${row.authority ? html`<${T} s=${row.authority} />` : html`<${Absent}>Model not published<//>`}<//></dl>`;
 }
 
-// What a source could not give, and what the reader can do about it.
-const DEGRADES = {
-  'store-missing': 'its store is not there', 'store-unreadable': 'its store could not be read; check the file’s permissions', 'store-locked': 'its store is locked by another program; it is read again at the next sweep',
-  'store-corrupt': 'its store is damaged', 'store-encrypted': 'its store is encrypted and is not read', 'schema-unknown': 'its store has a form this version does not know; nothing of it is shown in part',
-  'record-skipped': 'some of its records could not be read', 'read-in-part': 'only the newest part of it was read', compressed: 'it is compressed and is not read', 'version-unseen': 'it was written by a newer version than any this build was tried on',
-  'hooks-silent': 'its hooks are installed but no event came while its sessions moved; check the registration', 'watch-lost': 'changes are polled for, because the system gave no more notices',
-};
-
 function Coverage({ row, harness }) {
-  const degrades = objects(row.raw.degrades);
+  const degrades = objects(row.raw.degrades).map((d) => sentence(d, row.harnessLabel)).filter(Boolean);
   const how = row.raw.acquisition === 'event' ? 'Its state was corrected by events its harness sent.' : row.scanOnly ? null : 'Its state was read from the harness’s own files.';
   return html`${how ? html`<p class="quiet-text">${how}</p>` : null}<${Reading} row=${row} />
-    ${degrades.map((d) => html`<${Note}><${T} s=${str(d.source) || row.harnessLabel} />: ${DEGRADES[d.code] ?? str(d.code)}.<//>`)}
+    ${degrades.map((words) => html`<${Note}><${T} s=${words} /><//>`)}
     ${harness?.error ? html`<${Note}>${harness.label} read error: <${T} s=${harness.error} /><//>` : null}`;
 }
 

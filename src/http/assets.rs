@@ -18,6 +18,7 @@ pub const ASSETS: &[(&str, &[u8])] = &[
     ("cockpit-now.js", include_bytes!("../../static/cockpit-now.js")),
     ("cues.js", include_bytes!("../../static/cues.js")),
     ("deck.js", include_bytes!("../../static/deck.js")),
+    ("degrades.js", include_bytes!("../../static/degrades.js")),
     ("edges.js", include_bytes!("../../static/edges.js")),
     ("flow.js", include_bytes!("../../static/flow.js")),
     ("format.js", include_bytes!("../../static/format.js")),

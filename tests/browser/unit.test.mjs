@@ -8,6 +8,7 @@ import * as f from '../../static/format.js';
 import * as r from '../../static/route.js';
 import * as m from '../../static/model.js';
 import * as cap from '../../static/capacity.js';
+import { sentence } from '../../static/degrades.js';
 import * as lay from '../../static/layout.js';
 import { dataUrl, newer, start } from '../../static/live.js';
 import { STATIC, assets } from './fake.mjs';
@@ -656,4 +657,18 @@ test('UI-262 what the first view loads stays small', () => {
   assert.ok(bytes <= 150_000, `${bytes} bytes of script`);
   const fonts = readdirSync(join(STATIC, 'fonts')).filter((n) => !n.includes('latin-ext')).reduce((n, name) => n + readFileSync(join(STATIC, 'fonts', name)).length, 0);
   assert.ok(fonts <= 150_000, `${fonts} bytes of fonts`);
+});
+
+test('DECK-020 DECK-023 each degrade is one sentence that names its source and a remedy', () => {
+  const codes = [...readFileSync(join(STATIC, '../src/model/observed.rs'), 'utf8').matchAll(/Code::\w+ => "([a-z-]+)"/g)].map((m) => m[1]);
+  assert.equal(codes.length, 12);
+  for (const code of codes) {
+    const text = sentence({ code, source: 'codex.sessions' }, 'Codex');
+    assert.match(text, /^Codex, codex\.sessions: [^:]+[;,] [^:]+\.$/, text);
+    if (code.includes('-')) assert.ok(!text.includes(code), text);
+  }
+  assert.match(sentence({ code: 'hooks-silent', source: 'claude' }, 'Claude Code'), /^Claude Code: its harness can send events, and none came for ten minutes .* cargento hooks claude /);
+  assert.match(sentence({ code: 'record-skipped', source: 'a.jsonl', count: 1 }, 'Pi'), /^Pi, a\.jsonl: 1 record could not be read/);
+  assert.match(sentence({ code: 'compressed', source: 'codex.sessions', count: 1200 }, 'Codex'), /1,200 compressed files not read/);
+  is([sentence({ code: 'constructor', source: 7 }, null), sentence({ code: 4 }, 'x'), sentence(null, 'x')], ['A source: constructor.', '', '']);
 });
