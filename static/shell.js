@@ -1,11 +1,14 @@
 // What stands around every view: the header with its facts, the harness strip, the breadcrumb and the banners.
 import { useEffect, useMemo, useRef, useState } from './hooks.js';
 import { Boundary, T, html } from './part-base.js';
-import { Mono } from './part-badge.js';
+import { Mono, Note } from './part-badge.js';
+import { Disclosure } from './part-disclosure.js';
 import { app } from './app-context.js';
+import { sentence } from './degrades.js';
 import { duration, many, rate } from './format.js';
 import { get } from './actions.js';
 import { KEYS, choice, write } from './keep.js';
+import { objects } from './model.js';
 import { build, projectHref } from './route.js';
 
 const VIEWS = [['sessions', 'Sessions'], ['projects', 'Projects'], ['attention', 'Attention'], ['intent', 'Intent log']];
@@ -105,10 +108,13 @@ export function Header({ state, extra }) {
       <${More} extra=${html`${extra}${narrow ? notify : null}`} /></div></div>${board?.payload.demo === true ? html`<p class="demo" data-notice="demo"><b>Demo.</b> Every session shown is invented; nothing of this machine is read.</p>` : null}</header>`;
 }
 
+/** What could not be read of a harness, in sentences. */
+const notesOf = (harness) => (harness.discovered ? objects(harness.raw.degrades).map((d) => sentence(d, harness.label)).filter(Boolean) : []);
+
 function Chip({ harness, n }) {
   const look = !harness.discovered ? 'off' : harness.error ? 'warn' : 'on';
   const said = harness.discovered ? `${many(n, 'session')}${harness.error ? `, read error: ${harness.error}` : ''}` : 'not discovered';
-  return html`<li class=${`hx hx-${look}`} title=${harness.error ?? (harness.discovered ? undefined : 'not discovered')}><span aria-hidden="true" class="hx-in"><${Mono} harness=${harness.key} /><span class="hx-name">${harness.label}</span>
+  return html`<li class=${`hx hx-${look}`} title=${harness.error ?? (harness.discovered ? notesOf(harness).join('\n') || undefined : 'not discovered')}><span aria-hidden="true" class="hx-in"><${Mono} harness=${harness.key} /><span class="hx-name">${harness.label}</span>
     ${harness.discovered ? html`<b class="fig">${n}</b>` : null}${harness.error ? html`<span class="hx-err">!</span>` : null}</span><span class="sr">${harness.label}, ${said}</span></li>`;
 }
 
@@ -118,8 +124,10 @@ export function HarnessStrip({ board }) {
   for (const r of board.rows) counts.set(r.harness, (counts.get(r.harness) ?? 0) + 1);
   const found = board.harnesses.filter((h) => h.discovered).length;
   const list = html`<ul class="hx-list" aria-label="Discovered harnesses">${board.harnesses.map((h) => html`<${Boundary} key=${h.key} of=${h} what="A harness"><${Chip} harness=${h} n=${counts.get(h.key) ?? 0} /><//>`)}</ul>`;
+  const notes = board.harnesses.flatMap(notesOf);
   return html`<section class="strip-hx" aria-label="Discovered harnesses"><div class="hx-wide"><span class="label" aria-hidden="true">Discovered harnesses</span>${list}</div>
-    <details class="hx-small fold"><summary data-fk="fold|harnesses">${found} of ${board.harnesses.length} harnesses discovered</summary>${list}</details></section>`;
+    <details class="hx-small fold"><summary data-fk="fold|harnesses">${found} of ${board.harnesses.length} harnesses discovered</summary>${list}</details>
+    ${notes.length ? html`<${Disclosure} id="sources" summary=${`${many(notes.length, 'note')} on what could be read`}>${notes.map((text) => html`<${Note}><${T} s=${text} /><//>`)}<//>` : null}</section>`;
 }
 
 /** The way back, on project and session pages. */

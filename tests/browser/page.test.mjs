@@ -72,6 +72,25 @@ else {
     assert.equal(await page.title(), 'Cargento — Sessions');
   });
 
+  test('DECK-023 the strip says once per found harness what could not be read and what to do, and says it to everyone', async () => {
+    const body = morning(NOW);
+    const of = (key) => body.harnesses.find((h) => h.key === key);
+    of('codex').degrades = [{ code: 'record-skipped', source: 'codex.rollouts', count: 3 }, { code: 'hooks-silent', source: 'codex' }, 7, { source: 'x' }];
+    of('gemini').degrades = [{ code: 'store-missing', source: 'gemini.tmp' }];
+    of('pi').degrades = 'none';
+    await open('#n=sessions', body);
+    const fold = page.locator('.strip-hx > details', { hasText: 'could be read' });
+    assert.equal(await fold.locator('summary').innerText(), '2 notes on what could be read');
+    await fold.locator('summary').click();
+    const said = await fold.locator('.note').allInnerTexts();
+    assert.equal(said.length, 2);
+    assert.match(said[0], /Codex, codex\.rollouts: 3 records could not be read/);
+    assert.match(said[1], /run cargento hooks codex/);
+    assert.match(await page.locator('.hx-wide li').nth(1).getAttribute('title'), /codex\.rollouts[^]*cargento hooks codex/);
+    await publish(morning(NOW + 5));
+    is(await fold.count(), 0);
+  });
+
   test('UI-008 UI-010 UI-011 hostile text is text, and wrong types break nothing', async () => {
     for (const scene of [hostile, broken]) {
       await open('#n=sessions', scene(NOW));
