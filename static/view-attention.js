@@ -112,8 +112,8 @@ export default function View({ state }) {
   return html`<div class="view-head"><h1 class="h1" tabindex="-1">Attention</h1><div class="summary"><p>${brief[0]}</p><p class="quiet-text">${brief[1]}</p><${Coverage} board=${board} /></div></div>
     <${Group} name="needs" title="NEEDS YOU NOW" items=${groups.needs} draw=${Item} />
     <${Group} name="risk" title="At risk" items=${groups.risk} draw=${Item} />
-    <${Group} name="close" title="CLOSE THE LOOP" items=${groups.close} draw=${Item} note=${html`<p class="quiet-text">What was observed to end. It does not say that you read it, or why it ended.</p>`} />
-    <${Group} name="next" title="COMING NEXT" items=${groups.next} draw=${Item} note=${html`<p class="quiet-text">Published tasks, by project. Nothing is sent.</p>`} />
+    <${Group} name="close" title="CLOSE THE LOOP" items=${groups.close} draw=${Item} note=${html`<p class="lead">What was observed to end. It does not say that you read it, or why it ended.</p>`} />
+    <${Group} name="next" title="COMING NEXT" items=${groups.next} draw=${Item} note=${html`<p class="lead">Published tasks, by project. Nothing is sent.</p>`} />
     <${Group} name="board" title="Also at risk, off the session count" items=${groups.board} draw=${BoardItem} />
     <section class="group" data-group="reports" aria-labelledby="att-reports"><div class="group-bar"><h2 class="group-h" id="att-reports">Command-shape reports</h2></div><div class="summary"><${Reports} board=${board} reports=${reports} /></div></section>
     <section class="group" data-group="not-yet" aria-labelledby="att-not-yet"><div class="group-bar"><h2 class="group-h" id="att-not-yet">Not on this board yet</h2></div><ul class="summary">${NOT_YET.map((t) => html`<li class="quiet-text">${t}</li>`)}</ul></section>`;
