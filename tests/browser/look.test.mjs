@@ -172,7 +172,10 @@ else {
     await page.evaluate(() => { document.documentElement.dataset.density = 'compact'; });
     is(await style('.row-active', 'minHeight'), ['44px']);
     const plain = await page.locator('[data-row="claude:plain001"]').evaluate((n) => n.getBoundingClientRect().height);
-    assert.ok(plain <= 64, `a plain compact row is ${plain}px high`);
+    assert.ok(plain <= 54, `a plain compact row is ${plain}px high`);
+    // Title and state share the first line; who and where stand under them, and a label over its value.
+    const tops = await page.locator('[data-row="claude:plain001"]').evaluate((n) => ['.badge', '.row-title', '.row-by', '.row-where', '.row-goal > .label', '.row-goal > .row-value'].map((s) => n.querySelector(s).getBoundingClientRect()).map((b) => Math.round((b.top + b.bottom) / 2)));
+    assert.ok(Math.abs(tops[0] - tops[1]) < 5 && Math.abs(tops[2] - tops[3]) < 5 && tops[2] - tops[1] > 12 && tops[5] - tops[4] > 12, String(tops));
   });
 
   test('LOOK-023 LOOK-041 LOOK-061 only a wait has a filled edge, and a long one is set in bold', async () => {
