@@ -82,6 +82,7 @@ else {
     const fold = page.locator('.strip-hx > details', { hasText: 'could be read' });
     assert.equal(await fold.locator('summary').innerText(), '2 notes on what could be read');
     await fold.locator('summary').click();
+    await fold.locator('.note').first().waitFor();
     const said = await fold.locator('.note').allInnerTexts();
     assert.equal(said.length, 2);
     assert.match(said[0], /Codex, codex\.rollouts: 3 records could not be read/);
