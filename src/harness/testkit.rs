@@ -1,6 +1,6 @@
 //! Scratch stores and passes with a given clock, for the tests of the readers.
 
-use super::{Collected, Collector, Pass};
+use super::{Collected, Collector, Pass, degrades};
 use crate::model::Observed;
 use crate::surface::watch::{Dirty, Watch};
 use std::io::Write;
@@ -65,7 +65,7 @@ pub fn pass(reader: &mut dyn Collector, now: f64, all: bool) -> Collected {
     }
     let watch = Watch::off();
     let dirty = Dirty::default();
-    reader.collect(&Pass { now, window: WINDOW, all, dirty: &dirty, sweep: true, watch: &watch }).unwrap()
+    degrades::collect(reader, &Pass { now, window: WINDOW, all, dirty: &dirty, sweep: true, watch: &watch }).unwrap()
 }
 
 /// The only row of a pass over the display window.

@@ -3,7 +3,7 @@
 //! The scanner owns every reader and its caches; it lives on the scan loop's thread.
 
 use crate::board::{HarnessStatus, Source};
-use crate::harness::{Collected, Collector, Pass};
+use crate::harness::{Collected, Collector, Pass, degrades};
 use crate::model::quota::Quota;
 use crate::model::{Code, Degrade, Key};
 use crate::surface::watch::Watch;
@@ -81,7 +81,6 @@ impl Scanner {
             if let Some(collected) = collected {
                 findings.more |= collected.more;
                 status.degrades = collected.degrades;
-                status.gather(&collected.rows);
                 if lost && status.discovered {
                     let source = key.as_str().into();
                     status.degrades.push(Degrade { code: Code::WatchLost, source, count: None });
@@ -175,7 +174,7 @@ impl Reader {
         let collector = self.collector.get_or_insert_with(&self.make);
         let mut read = |there: bool| {
             if there {
-                return collector.collect(pass);
+                return degrades::collect(collector.as_mut(), pass);
             }
             // There is nothing to show of it, but what stands in its place is named.
             Ok(Collected { rows: Vec::new(), ..collector.absence(pass) })

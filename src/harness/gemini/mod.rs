@@ -11,6 +11,7 @@ mod record;
 #[cfg(test)]
 mod tests;
 
+use super::about::About;
 use super::follow::{Followed, is_jsonl, stem};
 use super::head::{self, Head, Heads};
 use super::identity::Identities;
@@ -34,6 +35,8 @@ const NEVER: [&str; 6] =
 
 /// Store key.
 const STORE: &str = "gemini.tmp";
+/// What the reader says of itself.
+pub(super) const ABOUT: About = About::of(STORE);
 /// Folder of a project's recordings.
 const CHATS: &str = "chats";
 /// File in which the CLI notes a project's directory.
@@ -325,11 +328,10 @@ impl Gemini {
         for (path, why) in self.tree.unreadable() {
             out.store_errors.push((path.to_string_lossy().into_owned(), format!("IoError: {why}")));
         }
-        let skipped = out.skipped().saturating_add(self.tree.skipped().count() as u64);
+        let skipped = self.tree.skipped().count() as u64;
         if skipped > 0 {
             out.degrades.push(Degrade { code: Code::RecordSkipped, source: STORE.into(), count: Some(skipped) });
         }
-        out.name_of_rows(Code::ReadInPart, STORE);
         if self.tree.unreadable().next().is_some() {
             out.degrades.push(Degrade { code: Code::StoreUnreadable, source: STORE.into(), count: None });
         }

@@ -78,7 +78,7 @@ impl Home {
         let dirty = Dirty::default();
         let watch = Watch::off();
         let pass = Pass { now: self.now, window: 86_400.0, all, dirty: &dirty, sweep: false, watch: &watch };
-        self.claude.collect(&pass).unwrap()
+        degrades::collect(&mut self.claude, &pass).unwrap()
     }
 
     pub fn rows(&mut self) -> Vec<Observed> {

@@ -12,7 +12,7 @@ mod scale;
 mod words;
 
 use super::Codex;
-use crate::harness::{Collected, Collector, Pass};
+use crate::harness::{Collected, Collector, Pass, degrades};
 use crate::model::Observed;
 use crate::surface::watch::{Dirty, Watch};
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ impl Store {
     pub fn collect_at(&mut self, now: f64, all: bool) -> Collected {
         let (dirty, watch) = (Dirty::default(), Watch::off());
         let pass = Pass { now, window: DAY, all, dirty: &dirty, sweep: true, watch: &watch };
-        self.reader.collect(&pass).unwrap()
+        degrades::collect(&mut self.reader, &pass).unwrap()
     }
 
     pub fn collect(&mut self) -> Collected {
