@@ -6,6 +6,7 @@ mod figures;
 mod files;
 mod fixtures;
 mod kin;
+mod long;
 mod plans;
 mod rows;
 mod scale;
