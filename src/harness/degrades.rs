@@ -4,7 +4,7 @@
 use super::about::about;
 use super::tree::Tree;
 use super::{Collected, Collector, Pass};
-use crate::model::{Code, Degrade};
+use crate::model::{Code, Degrade, Observed};
 use crate::text::safe::diagnostic;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,12 +27,18 @@ fn lift(out: &mut Collected, source: &str) {
         *count = sum(*count, degrade.count);
     }
     for (code, count) in kinds {
-        let known =
-            out.degrades.iter_mut().find(|known| known.code == code && (count.is_none() || known.source == source));
-        match known {
-            Some(known) => known.count = sum(known.count, count),
-            None => out.degrades.push(Degrade { code, source: source.into(), count }),
+        // A kind without a count says the same of every source.
+        if count.is_some() || !out.degrades.iter().any(|known| known.code == code) {
+            tell(out, code, source, count);
         }
+    }
+}
+
+/// Names a degrade of the harness as a whole; what is counted is added to what is known of that source already.
+pub fn tell(out: &mut Collected, code: Code, source: &str, count: Option<u64>) {
+    match out.degrades.iter_mut().find(|known| known.code == code && known.source == source) {
+        Some(known) => known.count = sum(known.count, count),
+        None => out.degrades.push(Degrade { code, source: source.into(), count }),
     }
 }
 
@@ -52,11 +58,32 @@ pub fn of_trees<'t>(trees: impl IntoIterator<Item = &'t Tree>, source: &str, out
         }
     }
     if unreadable {
-        out.degrades.push(Degrade { code: Code::StoreUnreadable, source: source.into(), count: None });
+        tell(out, Code::StoreUnreadable, source, None);
     }
     if skipped > 0 {
-        out.degrades.push(Degrade { code: Code::RecordSkipped, source: source.into(), count: Some(skipped) });
+        tell(out, Code::RecordSkipped, source, Some(skipped));
     }
+}
+
+/// Names on a row, under the name of the file, what was not read of it: nothing of it any more, only a part, or so many
+/// records (TRUST-036).
+pub fn of_file(path: &Path, unreadable: bool, in_part: bool, skipped: u64, row: &mut Observed) {
+    let source = file_name(path);
+    let mut tell = |code, count| row.degrades.push(Degrade { code, source: source.clone(), count });
+    if unreadable {
+        tell(Code::StoreUnreadable, None);
+    }
+    if in_part {
+        tell(Code::ReadInPart, None);
+    }
+    if skipped > 0 {
+        tell(Code::RecordSkipped, Some(skipped));
+    }
+}
+
+/// The last part of a path, for people.
+pub fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
@@ -67,7 +94,7 @@ fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::harness::testkit;
-    use crate::model::{Key, Observed};
+    use crate::model::Key;
 
     fn degrade(code: Code, source: &str, count: Option<u64>) -> Degrade {
         Degrade { code, source: source.into(), count }

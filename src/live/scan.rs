@@ -259,6 +259,24 @@ mod tests {
         assert_eq!((status.degrades[0].code, found.store_errors.len(), found.panics), (Code::StoreMissing, 1, 0));
     }
 
+    /// DECK-020, DECK-022, TRUST-036: what a row lacks stands at its harness, and at no other.
+    #[test]
+    fn deck_020_deck_022_what_a_row_lacks_is_told_of_its_harness_alone() {
+        let lacking = || {
+            let mut found = one(Key::Codex);
+            found.rows[0].degrades = vec![Degrade { code: Code::ReadInPart, source: "a.jsonl".into(), count: None }];
+            Ok(found)
+        };
+        let makes: Vec<(Key, Make)> = vec![
+            (Key::Claude, Box::new(|| Box::new(Fake { key: Key::Claude, behave: || Ok(one(Key::Claude)) }))),
+            (Key::Codex, Box::new(move || Box::new(Fake { key: Key::Codex, behave: lacking }))),
+        ];
+        let found = Scanner::new(makes, Watch::off()).pass(1.0, 1.0, false).source;
+        let told = |at: usize| found.harnesses[at].degrades.iter().map(|d| (d.code, d.source.as_str()));
+        assert_eq!((told(0).count(), told(1).collect::<Vec<_>>()), (0, vec![(Code::ReadInPart, "codex.sessions")]));
+        assert_eq!(found.rows.len(), 2);
+    }
+
     fn one(key: Key) -> Collected {
         Collected { rows: vec![Observed::new(key, "s")], ..Collected::default() }
     }

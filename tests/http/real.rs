@@ -1,5 +1,5 @@
-//! The routes of the real binary, over a home with a store of every harness: what one broken store costs, what no reply
-//! tells, and what a storm leaves behind.
+//! The routes of the real binary, over a home with a store of every harness: what one broken store costs, and what no
+//! reply tells.
 
 use super::home::{Home, ask, contents, data, free_port};
 use super::routes::targets;

@@ -1,7 +1,7 @@
 //! The surface rule (TRUST-010, TRUST-013, TRUST-015, CONF-001): only `src/surface/` writes, spawns, listens, connects,
 //! opens a database or holds unsafe code, and only `src/env.rs` asks for the environment.
 //!
-//! Reads the sources as tokens, with comments, texts and test modules taken out, so that a mention is no offence and a
+//! Reads the sources as tokens ([`super::tokens`]), with comments, texts and test modules taken out, so that a mention is no offence and a
 //! macro body is no hiding place. Imports are expanded first: an alias, a glob or a renamed module is an offence by
 //! itself. The test proves itself on one planted line of each kind.
 

@@ -1,3 +1,5 @@
+//! Rows put together: which, in what order, with which sums, and whatever a lane does.
+
 use super::*;
 
 fn seen(key: Key, sid: &str, project: &str, last: f64) -> Observed {

@@ -32,7 +32,7 @@ pub use quota::{Usage, Window};
 use super::about::About;
 use super::identity::Identities;
 use super::tree::Tree;
-use super::{Collected, Collector, Pass};
+use super::{Collected, Collector, Pass, degrades};
 use crate::config::{CODEX_EVENT_CHILDREN, CODEX_USAGE_ROLLOUTS, CODEX_WALK_PASS_BYTES, RATE_WINDOW_SEC};
 use crate::model::quota::{Gauge, Quota};
 use crate::model::time::{fresh, newest_plausible};
@@ -121,36 +121,28 @@ impl Codex {
 
     /// What went wrong in the store as a whole, and in single files.
     fn report(&self, found: &Survey, out: &mut Collected) {
-        let mut say = |code, count| out.degrades.push(Degrade { code, source: STORE.into(), count });
         if !read::is_dir(self.tree.root()) {
-            say(Code::StoreMissing, None);
+            degrades::tell(out, Code::StoreMissing, STORE, None);
         }
-        if self.tree.unreadable().next().is_some() {
-            say(Code::StoreUnreadable, None);
-        }
+        degrades::of_trees([&self.tree], STORE, out);
         if found.packed > 0 {
-            say(Code::Compressed, Some(found.packed));
+            degrades::tell(out, Code::Compressed, STORE, Some(found.packed));
         }
-        // Children are no rows; their lines count all the same, and so do links.
+        // Children are no rows; their lines count all the same.
         let roots: HashSet<&Path> = found.sessions.values().map(|session| session.root.path.as_path()).collect();
         let kids = self.shelf.iter().filter(|(path, _)| !roots.contains(path.as_path()));
-        let links = self.tree.skipped().count() as u64;
-        let skipped = kids.map(|(_, rollout)| rollout.skipped()).fold(links, u64::saturating_add);
+        let skipped = kids.map(|(_, rollout)| rollout.skipped()).fold(0, u64::saturating_add);
         if skipped > 0 {
-            say(Code::RecordSkipped, Some(skipped));
+            degrades::tell(out, Code::RecordSkipped, STORE, Some(skipped));
         }
         for (path, _) in &found.unreadable {
-            let source = row::file_name(path);
-            out.degrades.push(Degrade { code: Code::StoreUnreadable, source, count: None });
+            degrades::tell(out, Code::StoreUnreadable, &degrades::file_name(path), None);
         }
         let text = |path: &Path| path.to_string_lossy().into_owned();
-        let folders = self.tree.unreadable().map(|(path, why)| (text(path), format!("Unreadable: {why}")));
-        let links =
-            self.tree.skipped().map(|path| (text(path), "NotAFile: a link or special file is passed over".into()));
         let headers = found.unreadable.iter().map(|(path, why)| (text(path), why.clone()));
         let faults =
             self.shelf.iter().filter_map(|(path, rollout)| Some((text(path), rollout.fault.as_ref()?.why.clone())));
-        out.store_errors.extend(folders.chain(links).chain(headers).chain(faults));
+        out.store_errors.extend(headers.chain(faults));
     }
 }
 

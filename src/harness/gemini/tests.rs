@@ -1,8 +1,11 @@
+//! The reader at its boundary: which files are sessions, whose they are, and the rows that come out.
+
 mod any;
 mod messages;
 
 use super::*;
 use crate::harness::testkit::{NOW, Scratch, append, iso, one, pass, text, touch};
+use crate::model::Code;
 
 const SID: &str = "3f2c9a10-8f5e-4a77-9c55-0d5b1b0f6c21";
 const FIXTURE: &str = "session-2026-09-20T09-58-3f2c9a10.jsonl";

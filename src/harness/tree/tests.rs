@@ -1,3 +1,5 @@
+//! Directories that change, grow, vanish and are refused.
+
 use super::*;
 use crate::harness::testkit::{NOW, Scratch, WINDOW};
 use crate::surface::watch::{Dirty, Watch};

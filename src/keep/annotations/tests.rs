@@ -1,3 +1,5 @@
+//! Saves, their locks and bounds, and what becomes of words that could not be written.
+
 mod file;
 
 use super::*;

@@ -1,4 +1,4 @@
-//! Files: where they may stand, how they grow, how long they get, how they fail.
+//! Files: where they may stand, how they grow, how they fail.
 
 use super::*;
 use crate::model::Code;

@@ -1,6 +1,7 @@
 //! Whatever stands in a recording, and however it grew.
 
 use super::*;
+use crate::harness::testkit::{ends, grow};
 use proptest::prelude::*;
 
 /// A line out of the shapes a recording may hold, damaged ones included.
@@ -39,15 +40,10 @@ proptest! {
         let bytes = (head("s") + &lines.concat()).into_bytes();
         let path = s.write("tmp/p/chats/session-x.jsonl", b"", NOW);
         let mut warm = reader(&s);
-        let mut cuts: Vec<usize> = cuts.iter().map(|cut| (cut * bytes.len() as f64) as usize).collect();
-        cuts.push(bytes.len());
-        cuts.sort_unstable();
-        let mut from = 0;
-        for cut in cuts {
-            append(&path, &bytes[from..cut], NOW);
-            from = cut;
+        grow(&path, &bytes, ends(&cuts, bytes.len()), |_| {
             prop_assert_eq!(text(&one(&mut warm, NOW)), text(&one(&mut reader(&s), NOW)));
-        }
+            Ok(())
+        })?;
     }
 
     /// TRUST-033: any bytes are read without a fault.
