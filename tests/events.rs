@@ -5,7 +5,7 @@
 
 #[path = "events/burst.rs"]
 mod burst;
-#[path = "events/cases.rs"]
+#[path = "events/cases/mod.rs"]
 mod cases;
 #[path = "events/desk.rs"]
 mod desk;

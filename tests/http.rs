@@ -4,9 +4,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 #![allow(clippy::semicolon_if_nothing_returned, clippy::large_stack_arrays, clippy::format_push_string)]
 
+#[path = "http/answers.rs"]
+mod answers;
 #[path = "http/board.rs"]
 mod board;
-#[path = "http/corpus.rs"]
+#[path = "http/corpus/mod.rs"]
 mod corpus;
 #[path = "http/engine.rs"]
 mod engine;
@@ -25,5 +27,8 @@ mod routes;
 #[path = "cli/stores.rs"]
 #[allow(dead_code)]
 mod stores;
+#[cfg(unix)]
+#[path = "http/storms.rs"]
+mod storms;
 #[path = "http/stream.rs"]
 mod stream;

@@ -86,7 +86,18 @@ fn cli_031_032_hook_086_plugin_and_hooks_and_how_to_undo_them() {
     }
     says(&["uninstall cargento@cargento", "extensions uninstall", "delete the copy"]);
     says(&["Codex skips a hook you have not approved"]);
-    says(&["### Hooks that have fallen silent", "ten minutes", "hooks-silent", "A quiet board never says so"]);
+    says(&[
+        "### Hooks of which nothing is heard",
+        "ten minutes",
+        "hooks-silent",
+        "is not known",
+        "A quiet board never says so",
+    ]);
+    says(&[
+        "### Hooks of which nothing is heard",
+        "`cargento hooks HARNESS` prints how",
+        "`cargento plugin DIR` writes",
+    ]);
 }
 
 /// EVT-016: what the event token keeps out, and what it does not.

@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
+#[cfg(target_os = "linux")]
+#[path = "surface/calls.rs"]
+mod calls;
 #[path = "surface/document.rs"]
 mod document;
 #[cfg(unix)]
@@ -14,6 +17,10 @@ mod rule;
 #[cfg(unix)]
 #[path = "cli/stores.rs"]
 mod stores;
+#[path = "surface/tables.rs"]
+mod tables;
+#[path = "surface/tokens.rs"]
+mod tokens;
 #[cfg(target_os = "linux")]
 #[path = "surface/traced.rs"]
 mod traced;

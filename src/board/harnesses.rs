@@ -1,6 +1,6 @@
 //! What each harness can tell at all (PAYLOAD-003): one table, published and shown beside every absence.
 
-use crate::model::{Code, Degrade, Key, Observed};
+use crate::model::{Degrade, Key};
 use serde::Serialize;
 
 /// What the store of one harness can supply.
@@ -78,64 +78,5 @@ impl HarnessStatus {
             error: None,
             degrades: Vec::new(),
         }
-    }
-
-    /// Adds what the sources of its sessions could not give, once for each code that its reader does not tell of the
-    /// store as a whole (DECK-020, TRUST-036). Records are added up; the source is the one there is, or the harness.
-    pub fn gather(&mut self, rows: &[Observed]) {
-        let told = self.degrades.len();
-        for degrade in rows.iter().flat_map(|row| &row.degrades) {
-            match self.degrades.iter().position(|known| known.code == degrade.code) {
-                Some(at) if at < told => {}
-                Some(at) => {
-                    if let Some(known) = self.degrades.get_mut(at) {
-                        if known.source != degrade.source {
-                            self.key.as_str().clone_into(&mut known.source);
-                        }
-                        known.count = known.count.map(|n| n.saturating_add(degrade.count.unwrap_or(0)));
-                    }
-                }
-                None => {
-                    let count = degrade.count.filter(|_| degrade.code == Code::RecordSkipped);
-                    self.degrades.push(Degrade { count, ..degrade.clone() });
-                }
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// DECK-020, TRUST-036: a degrade of a session stands at its harness as well, once, with its records added up.
-    #[test]
-    fn deck_020_what_a_session_lacks_is_told_of_its_harness() {
-        let degrade = |code, source: &str, count| Degrade { code, source: source.into(), count };
-        let row = |degrades: Vec<Degrade>| {
-            let mut row = Observed::new(Key::Pi, "s");
-            row.degrades = degrades;
-            row
-        };
-        let rows = [
-            row(vec![degrade(Code::RecordSkipped, "a.jsonl", Some(2)), degrade(Code::ReadInPart, "a.jsonl", None)]),
-            row(vec![
-                degrade(Code::RecordSkipped, "b.jsonl", Some(3)),
-                degrade(Code::StoreUnreadable, "b.jsonl", None),
-            ]),
-            row(Vec::new()),
-        ];
-        let mut status = HarnessStatus::new(Key::Pi, true);
-        status.degrades = vec![degrade(Code::StoreUnreadable, "pi.sessions", None)];
-        status.gather(&rows);
-        let told: Vec<_> = status.degrades.iter().map(|d| (d.code, d.source.as_str(), d.count)).collect();
-        assert_eq!(
-            told,
-            [
-                (Code::StoreUnreadable, "pi.sessions", None),
-                (Code::RecordSkipped, "pi", Some(5)),
-                (Code::ReadInPart, "a.jsonl", None),
-            ]
-        );
     }
 }

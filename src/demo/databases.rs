@@ -1,6 +1,7 @@
 //! The SQLite stores of the demo: OpenCode, Cursor CLI, Goose, Antigravity CLI, with the tables their readers assert.
 
 use super::cast;
+use crate::model::time::iso;
 use crate::surface::invent::{Cell, Statement, database};
 use crate::surface::write::Place;
 use serde_json::json;
@@ -110,7 +111,7 @@ fn opencode_touch(at: f64) -> Statement {
 
 fn goose(home: &Place, now: f64) -> io::Result<()> {
     let (id, cwd, title) = cast::ETL;
-    let sql_time = |at: f64| text(super::records::iso(at).replace('T', " ").chars().take(19).collect::<String>());
+    let sql_time = |at: f64| text(iso(at).replace('T', " ").chars().take(19).collect::<String>());
     database(
         home,
         GOOSE,

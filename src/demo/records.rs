@@ -1,27 +1,7 @@
 //! The records of the line-file harnesses as those harnesses write them, for the demo.
 
+use crate::model::time::iso;
 use serde_json::{Value, json};
-
-/// A time as the harnesses write it: RFC 3339, milliseconds, `Z`.
-pub fn iso(at: f64) -> String {
-    let ms = (at * 1000.0).round() as i64;
-    let (secs, ms) = (ms.div_euclid(1000), ms.rem_euclid(1000));
-    let (days, rest) = (secs.div_euclid(86_400), secs.rem_euclid(86_400));
-    let (year, month, day) = civil(days);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{ms:03}Z", rest / 3600, rest / 60 % 60, rest % 60)
-}
-
-/// Year, month and day of a day number since 1970-01-01 (Gregorian).
-pub fn civil(days: i64) -> (i64, i64, i64) {
-    let z = days + 719_468;
-    let era = z.div_euclid(146_097);
-    let doe = z.rem_euclid(146_097);
-    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
-    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    let mp = (5 * doy + 2) / 153;
-    let month = if mp < 10 { mp + 3 } else { mp - 9 };
-    (yoe + era * 400 + i64::from(month <= 2), month, doy - (153 * mp + 2) / 5 + 1)
-}
 
 pub fn claude_user(session: &str, cwd: &str, at: f64, content: &Value) -> Value {
     json!({"type": "user", "sessionId": session, "cwd": cwd, "version": "2.1.260", "isSidechain": false, "timestamp": iso(at),
@@ -77,16 +57,4 @@ pub fn copilot(kind: &str, at: f64, data: &Value) -> Value {
 
 pub fn droid(at: f64, role: &str, content: &Value) -> Value {
     json!({"type": "message", "id": format!("m-{at:.3}"), "timestamp": iso(at), "message": {"role": role, "content": content}})
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_read_back_as_written() {
-        for at in [0.0, 1_777_629_600.25, 1_709_164_800.0, 4_102_444_799.999] {
-            assert_eq!(crate::model::time::parse_iso(&iso(at)), Some(at));
-        }
-    }
 }

@@ -3,6 +3,7 @@
 use super::cast::{self, Part};
 use super::databases::Databases;
 use super::records as r;
+use crate::model::time::iso;
 use crate::surface::invent;
 use crate::surface::write::Place;
 use serde_json::{Value, json};
@@ -23,7 +24,7 @@ pub struct Script {
 impl Script {
     /// Writes the opening scene, as if everyone had been at work for a while.
     pub fn open(home: Place, now: f64) -> io::Result<Script> {
-        let day = r::iso(now);
+        let day = iso(now);
         let (date, clock) = (day.get(..10).unwrap_or_default(), day.get(11..19).unwrap_or_default().replace(':', "-"));
         let script = Script {
             codex_file: format!(
@@ -167,7 +168,7 @@ impl Script {
         self.append(
             &self.codex_file,
             &[
-                r::codex("session_meta", now - 700.0, &json!({"id": p.id, "session_id": p.id, "timestamp": r::iso(now - 700.0),
+                r::codex("session_meta", now - 700.0, &json!({"id": p.id, "session_id": p.id, "timestamp": iso(now - 700.0),
                     "cwd": p.cwd, "originator": "codex_cli_rs", "cli_version": "0.153.4", "source": "cli", "model_provider": "openai"})),
                 r::codex("turn_context", now - 699.0, &json!({"cwd": p.cwd, "model": "gpt-5.6-codex"})),
                 r::codex("event_msg", now - 690.0, &json!({"type": "task_started", "turn_id": "turn-1"})),
@@ -186,7 +187,7 @@ impl Script {
         self.append(
             &self.pi_file,
             &[
-                json!({"type": "session", "version": 3, "id": p.id, "timestamp": r::iso(now - 500.0), "cwd": p.cwd}),
+                json!({"type": "session", "version": 3, "id": p.id, "timestamp": iso(now - 500.0), "cwd": p.cwd}),
                 r::pi("p1", None, now - 480.0, "user", p.prompt, 0),
                 r::pi("p2", Some("p1"), now - 12.0, "assistant", p.lines.first().copied().unwrap_or_default(), 310),
             ],
@@ -195,7 +196,7 @@ impl Script {
         self.append(
             &self.gemini_file,
             &[
-                json!({"sessionId": p.id, "projectHash": "acme-docs", "startTime": r::iso(now - 7200.0), "lastUpdated": r::iso(now - 5400.0),
+                json!({"sessionId": p.id, "projectHash": "acme-docs", "startTime": iso(now - 7200.0), "lastUpdated": iso(now - 5400.0),
                     "kind": "main", "directories": [p.cwd]}),
                 r::gemini("g1", now - 7200.0, "user", p.prompt, 0),
                 r::gemini("g2", now - 5400.0, "gemini", p.lines.first().copied().unwrap_or_default(), 260),

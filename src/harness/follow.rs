@@ -1,11 +1,12 @@
 //! Follows an append-only transcript that is read forward: what every harness of that kind does around its records.
 
+use super::degrades;
 use super::head::{self, Head};
 use super::seek::{self, Before};
 use super::story::Moment;
 use super::tail::{Fold, Line, Tail};
 use crate::config::TURN_SCAN_MAX_BYTES;
-use crate::model::{Code, Degrade, Observed};
+use crate::model::Observed;
 use crate::surface::read::{ReadError, Stamp};
 use std::path::{Path, PathBuf};
 
@@ -103,18 +104,8 @@ impl<R: Records> Followed<R> {
 
     /// Names on the row, after the file, what was not read of it (TRUST-036).
     pub fn tell(&self, row: &mut Observed) {
-        let source = self.reading.path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let source = source.unwrap_or_default();
-        let mut tell = |code, count| row.degrades.push(Degrade { code, source: source.clone(), count });
-        if self.failure.is_some() {
-            tell(Code::StoreUnreadable, None);
-        }
-        if self.reading.in_part || self.tail.long_lines > 0 {
-            tell(Code::ReadInPart, None);
-        }
-        if self.reading.skipped > 0 {
-            tell(Code::RecordSkipped, Some(self.reading.skipped));
-        }
+        let in_part = self.reading.in_part || self.tail.long_lines > 0;
+        degrades::of_file(&self.reading.path, self.failure.is_some(), in_part, self.reading.skipped, row);
     }
 }
 

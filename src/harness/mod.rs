@@ -1,6 +1,7 @@
 //! One reader per harness behind one trait. No harness knows another; what they share is in the modules without a
 //! harness's name: [`tree`] (which files there are), [`tail`] (new lines of a file), [`line`] (records).
 
+pub mod about;
 pub mod antigravity;
 pub mod blocks;
 pub mod boot;
@@ -33,7 +34,7 @@ mod testkit;
 pub mod tree;
 
 use crate::model::quota::Quota;
-use crate::model::{Code, Degrade, Key, Observed};
+use crate::model::{Degrade, Key, Observed};
 use crate::surface::watch::{Dirty, Watch};
 
 /// One pass over the stores, handed to every reader.
@@ -64,25 +65,10 @@ pub struct Collected {
     pub rows: Vec<Observed>,
     /// Stores or files that failed, path to `<Type>: <message>` (PAYLOAD-005); shown by `--diagnose` alone.
     pub store_errors: Vec<(String, String)>,
-    /// Degrades of the harness as a whole.
+    /// Degrades of the harness as a whole; what its rows lack is added where they are joined ([`degrades::collect`]).
     pub degrades: Vec<Degrade>,
     /// A bound ended the reading: another pass takes it up, although nothing changed.
     pub more: bool,
-}
-
-impl Collected {
-    /// Records that the rows say were skipped.
-    pub fn skipped(&self) -> u64 {
-        let skipped = self.rows.iter().flat_map(|row| &row.degrades).filter(|d| d.code == Code::RecordSkipped);
-        skipped.filter_map(|d| d.count).fold(0, u64::saturating_add)
-    }
-
-    /// Names for the harness as a whole, under its store key `source`, a kind of degrade that its rows have (DECK-020).
-    pub fn name_of_rows(&mut self, code: Code, source: &str) {
-        if self.rows.iter().flat_map(|row| &row.degrades).any(|degrade| degrade.code == code) {
-            self.degrades.push(Degrade { code, source: source.into(), count: None });
-        }
-    }
 }
 
 /// A reader of one harness's store. It keeps its own caches from pass to pass and never writes to the store.

@@ -1,10 +1,18 @@
 //! Scratch stores and passes with a given clock, for the tests of the readers.
 
-use super::{Collected, Collector, Pass};
+pub use crate::model::time::iso;
+
+use super::tree::{Judge, Take};
+use super::{Collected, Collector, Pass, degrades};
+use crate::env::{Env, Platform};
 use crate::model::Observed;
+use crate::roots::Roots;
 use crate::surface::watch::{Dirty, Watch};
+use proptest::test_runner::TestCaseError;
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 /// The clock of most tests, seconds since the epoch: 2026-09-20T10:00:00Z.
@@ -22,9 +30,11 @@ impl Drop for Scratch {
 }
 
 impl Scratch {
-    /// An empty folder for the test of this name.
+    /// An empty folder for the test of this name; two tests of one name do not share it.
     pub fn new(name: &str) -> Scratch {
-        let dir = std::env::temp_dir().join(format!("cargento-{}-{name}", std::process::id()));
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let n = MADE.fetch_add(1, Ordering::Relaxed);
+        let dir = std::env::temp_dir().join(format!("cargento-{}-{n}-{name}", std::process::id()));
         drop(std::fs::remove_dir_all(&dir));
         std::fs::create_dir_all(&dir).unwrap();
         Scratch(dir.canonicalize().unwrap())
@@ -65,7 +75,7 @@ pub fn pass(reader: &mut dyn Collector, now: f64, all: bool) -> Collected {
     }
     let watch = Watch::off();
     let dirty = Dirty::default();
-    reader.collect(&Pass { now, window: WINDOW, all, dirty: &dirty, sweep: true, watch: &watch }).unwrap()
+    degrades::collect(reader, &Pass { now, window: WINDOW, all, dirty: &dirty, sweep: true, watch: &watch }).unwrap()
 }
 
 /// The only row of a pass over the display window.
@@ -76,24 +86,40 @@ pub fn one(reader: &mut dyn Collector, now: f64) -> Observed {
     rows.remove(0)
 }
 
-/// A time as the harnesses write it.
-pub fn iso(at: f64) -> String {
-    let ms = (at * 1000.0).round() as i64;
-    let (mut days, rest) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
-    let mut date = (1970, 1);
-    let length = |(year, month): (i64, i64)| match month {
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    };
-    while days >= length(date) {
-        days -= length(date);
-        date = if date.1 == 12 { (date.0 + 1, 1) } else { (date.0, date.1 + 1) };
+/// What a reader takes of a path below its root, each folder of which it entered.
+pub fn judged(judge: Judge, path: &str) -> Take {
+    let mut names: Vec<&OsStr> = path.split('/').map(OsStr::new).collect();
+    let name = names.pop().unwrap();
+    judge(&names, name)
+}
+
+/// Where a store is looked for on a platform with these variables set.
+pub fn candidates(store: &str, platform: Platform, vars: &[(&str, &str)]) -> Vec<String> {
+    let roots = Roots::new(&Env::of(platform, vars.iter().copied()), None);
+    roots.candidates(store).iter().map(|path| path.display().to_string()).collect()
+}
+
+/// Ends of the pieces of a text of `len` bytes that is cut at these shares of it, unsorted.
+pub fn ends(cuts: &[f64], len: usize) -> Vec<usize> {
+    cuts.iter().map(|cut| (cut * len as f64) as usize).collect()
+}
+
+/// Appends a text to a file in pieces that end at these offsets and at its own end; looks at the file after each.
+pub fn grow(
+    path: &Path,
+    bytes: &[u8],
+    mut ends: Vec<usize>,
+    mut look: impl FnMut(usize) -> Result<(), TestCaseError>,
+) -> Result<(), TestCaseError> {
+    ends.push(bytes.len());
+    ends.sort_unstable();
+    let mut from = 0;
+    for end in ends {
+        append(path, &bytes[from..end], NOW);
+        from = end;
+        look(end)?;
     }
-    let (seconds, milli) = (rest / 1000, rest % 1000);
-    let time = format!("{:02}:{:02}:{:02}.{milli:03}Z", seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!("{:04}-{:02}-{:02}T{time}", date.0, date.1, days + 1)
+    Ok(())
 }
 
 /// Everything a row says, as one text.
@@ -125,12 +151,5 @@ pub fn cost(make: &dyn Fn(&Path) -> Box<dyn Collector>) {
             let more = resident().saturating_sub(before);
             println!("{name:9} {what:8} {took:8.3} ms, {} rows, +{more} KiB", found.rows.len());
         }
-    }
-}
-
-#[test]
-fn iso_is_what_the_readers_read() {
-    for t in [0.0, NOW, NOW + 0.25, 951_782_400.0] {
-        assert_eq!(crate::model::time::parse_iso(&iso(t)), Some(t));
     }
 }

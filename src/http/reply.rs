@@ -3,6 +3,7 @@
 //! Every composed reply forbids framing and caching; an error reply is a few fixed words and repeats nothing of the
 //! request. No reply carries an `Access-Control-*` line, and no header value can break out of its line.
 
+use crate::model::time::civil_from_days;
 use crate::surface::listen::{self, Payload, Wire};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -191,21 +192,9 @@ fn http_date(now: f64) -> String {
     let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"].get(days.rem_euclid(7) as usize).unwrap_or(&"Thu");
     let (year, month, day) = civil_from_days(days);
     let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let name = names.get(month as usize).unwrap_or(&"Jan");
+    let name = names.get(month as usize - 1).unwrap_or(&"Jan");
     let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
     format!("{weekday}, {day:02} {name} {year:04} {hour:02}:{minute:02}:{second:02} GMT")
-}
-
-/// Year, month from 0 and day from 1 of a day counted from 1970-01-01.
-fn civil_from_days(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let from_march = (5 * of_year + 2) / 153;
-    let month = (from_march + 2) % 12;
-    (year_of_era + era * 400 + i64::from(month < 2), month, of_year - (153 * from_march + 2) / 5 + 1)
 }
 
 #[cfg(test)]

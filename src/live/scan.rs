@@ -3,7 +3,7 @@
 //! The scanner owns every reader and its caches; it lives on the scan loop's thread.
 
 use crate::board::{HarnessStatus, Source};
-use crate::harness::{Collected, Collector, Pass};
+use crate::harness::{Collected, Collector, Pass, degrades};
 use crate::model::quota::Quota;
 use crate::model::{Code, Degrade, Key};
 use crate::surface::watch::Watch;
@@ -81,7 +81,6 @@ impl Scanner {
             if let Some(collected) = collected {
                 findings.more |= collected.more;
                 status.degrades = collected.degrades;
-                status.gather(&collected.rows);
                 if lost && status.discovered {
                     let source = key.as_str().into();
                     status.degrades.push(Degrade { code: Code::WatchLost, source, count: None });
@@ -175,7 +174,7 @@ impl Reader {
         let collector = self.collector.get_or_insert_with(&self.make);
         let mut read = |there: bool| {
             if there {
-                return collector.collect(pass);
+                return degrades::collect(collector.as_mut(), pass);
             }
             // There is nothing to show of it, but what stands in its place is named.
             Ok(Collected { rows: Vec::new(), ..collector.absence(pass) })
@@ -258,6 +257,24 @@ mod tests {
         let status = found.source.harnesses.iter().find(|h| h.key == Key::OpenCode).unwrap();
         assert_eq!((status.discovered, status.error.as_ref(), found.source.rows.len()), (false, None, 0));
         assert_eq!((status.degrades[0].code, found.store_errors.len(), found.panics), (Code::StoreMissing, 1, 0));
+    }
+
+    /// DECK-020, DECK-022, TRUST-036: what a row lacks stands at its harness, and at no other.
+    #[test]
+    fn deck_020_deck_022_what_a_row_lacks_is_told_of_its_harness_alone() {
+        let lacking = || {
+            let mut found = one(Key::Codex);
+            found.rows[0].degrades = vec![Degrade { code: Code::ReadInPart, source: "a.jsonl".into(), count: None }];
+            Ok(found)
+        };
+        let makes: Vec<(Key, Make)> = vec![
+            (Key::Claude, Box::new(|| Box::new(Fake { key: Key::Claude, behave: || Ok(one(Key::Claude)) }))),
+            (Key::Codex, Box::new(move || Box::new(Fake { key: Key::Codex, behave: lacking }))),
+        ];
+        let found = Scanner::new(makes, Watch::off()).pass(1.0, 1.0, false).source;
+        let told = |at: usize| found.harnesses[at].degrades.iter().map(|d| (d.code, d.source.as_str()));
+        assert_eq!((told(0).count(), told(1).collect::<Vec<_>>()), (0, vec![(Code::ReadInPart, "codex.sessions")]));
+        assert_eq!(found.rows.len(), 2);
     }
 
     fn one(key: Key) -> Collected {

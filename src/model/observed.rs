@@ -364,6 +364,7 @@ pub enum Code {
     ReadInPart,
     Compressed,
     VersionUnseen,
+    /// Sessions move and no event comes; whether hooks are installed is not known.
     HooksSilent,
     WatchLost,
 }

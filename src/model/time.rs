@@ -125,6 +125,27 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719_468
 }
 
+/// Year, month and day, the latter two from 1, of a day counted from 1970-01-01.
+pub fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let doe = shifted.rem_euclid(146_097);
+    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
+    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    let from_march = (5 * doy + 2) / 153;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    (yoe + era * 400 + i64::from(month <= 2), month, doy - (153 * from_march + 2) / 5 + 1)
+}
+
+/// A time as the harnesses write it: RFC 3339 in UTC, to the nearest millisecond (`2026-05-01T10:00:00.250Z`).
+pub fn iso(at: f64) -> String {
+    let ms = (at * 1000.0).round() as i64;
+    let (secs, ms) = (ms.div_euclid(1000), ms.rem_euclid(1000));
+    let (days, rest) = (secs.div_euclid(86_400), secs.rem_euclid(86_400));
+    let (year, month, day) = civil_from_days(days);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{ms:03}Z", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
 /// A duration for people: `Ns`, `Nm`, `Nh Nm`, `Nd Nh`, whole units rounded down; `–` when unknown or negative (ROW-044).
 pub fn duration(seconds: Option<f64>) -> String {
     let Some(s) = seconds.filter(|s| s.is_finite() && *s >= 0.0) else { return "–".into() };
@@ -157,6 +178,33 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(parse_iso(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_stamp_is_written_in_utc_to_the_millisecond() {
+        for (at, want) in [
+            (0.0, "1970-01-01T00:00:00.000Z"),
+            (-0.001, "1969-12-31T23:59:59.999Z"),
+            (951_782_399.999_6, "2000-02-29T00:00:00.000Z"),
+            (1_709_164_800.0, "2024-02-29T00:00:00.000Z"),
+            (1_777_629_600.25, "2026-05-01T10:00:00.250Z"),
+            (4_102_444_799.999, "2099-12-31T23:59:59.999Z"),
+        ] {
+            assert_eq!(iso(at), want);
+        }
+    }
+
+    /// ROW-056: what is written is read.
+    #[test]
+    fn row_056_a_stamp_is_read_back_as_written() {
+        for at in [0.0, 951_782_400.0, 1_709_164_800.0, 1_777_629_600.25, 1_789_898_400.25, 4_102_444_799.999] {
+            assert_eq!(parse_iso(&iso(at)), Some(at), "{}", iso(at));
+        }
+        for days in -800..60_000 {
+            let (year, month, day) = civil_from_days(days);
+            assert_eq!(days_from_civil(year, month, day), days);
+            assert!((1..=days_in_month(year, month)).contains(&day));
         }
     }
 

@@ -1,5 +1,7 @@
 //! A dashboard of the real binary on a throw-away home, spoken to over bare sockets.
 
+pub use cargento::model::time::iso as stamp;
+
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -94,22 +96,6 @@ pub fn record(kind: &str, id: &str, cwd: &str, at: f64, text: &str) -> String {
     format!(
         r#"{{"type":"{kind}","sessionId":"{id}","cwd":"{cwd}","isSidechain":false,"timestamp":"{stamp}","uuid":"{kind}-{stamp}","message":{{"role":"{kind}","content":[{{"type":"text","text":"{text}"}}]{end}}}}}"#
     ) + "\n"
-}
-
-/// An ISO time in UTC.
-pub fn stamp(at: f64) -> String {
-    let (days, rest) = ((at / 86_400.0).floor() as i64, at.rem_euclid(86_400.0));
-    let z = days + 719_468;
-    let era = z.div_euclid(146_097);
-    let doe = z.rem_euclid(146_097);
-    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
-    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    let mp = (5 * doy + 2) / 153;
-    let (day, month) = (doy - (153 * mp + 2) / 5 + 1, if mp < 10 { mp + 3 } else { mp - 9 });
-    let year = yoe + era * 400 + i64::from(month <= 2);
-    let whole = rest as i64;
-    let millis = ((rest - rest.floor()) * 1000.0) as i64;
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{millis:03}Z", whole / 3600, whole / 60 % 60, whole % 60)
 }
 
 pub fn touch(path: &Path, at: f64) {

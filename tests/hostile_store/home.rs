@@ -1,5 +1,6 @@
 //! A throw-away home full of stores, and the real binary serving it.
 
+use cargento::model::time::iso;
 use serde_json::{Value, json};
 use std::ffi::CString;
 use std::io::{Read, Write};
@@ -153,20 +154,6 @@ fn give(path: &Path) {
 pub fn touch(path: &Path, at: f64) {
     let when = UNIX_EPOCH + Duration::from_secs_f64(at);
     std::fs::File::options().write(true).open(path).unwrap().set_modified(when).unwrap();
-}
-
-/// A moment as an ISO stamp (Gregorian civil date from days).
-fn iso(at: f64) -> String {
-    let (days, rest) = ((at / 86_400.0).floor(), at.rem_euclid(86_400.0));
-    let z = days as i64 + 719_468;
-    let (era, doe) = (z.div_euclid(146_097), z.rem_euclid(146_097));
-    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
-    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    let mp = (5 * doy + 2) / 153;
-    let (day, month) = (doy - (153 * mp + 2) / 5 + 1, if mp < 10 { mp + 3 } else { mp - 9 });
-    let year = yoe + era * 400 + i64::from(month <= 2);
-    let (h, m, s) = ((rest / 3600.0) as u32, (rest % 3600.0 / 60.0) as u32, rest % 60.0);
-    format!("{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:06.3}Z")
 }
 
 /// The binary at work.

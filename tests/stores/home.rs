@@ -1,6 +1,7 @@
 //! A throw-away home, a board on it, and a client that knows what was acknowledged.
 
 use crate::wire::{Answer, parse};
+use cargento::model::time::iso;
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -96,7 +97,7 @@ impl Home {
         std::fs::create_dir_all(&dir).unwrap();
         let line = |kind: &str, age: f64, content: Value| {
             json!({"type": kind, "uuid": format!("{sid}-{kind}"), "sessionId": sid, "cwd": "/w/acme/shop", "isSidechain": false,
-                "userType": "external", "version": "2.1.260", "timestamp": stamp(now() - age),
+                "userType": "external", "version": "2.1.260", "timestamp": iso(now() - age),
                 "message": {"role": kind, "content": content, "stop_reason": "end_turn", "model": "claude-opus-4-6"}})
         };
         let done = json!([{"type": "text", "text": "Done."}]);
@@ -286,20 +287,6 @@ pub fn free_port() -> u16 {
 
 pub fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64()
-}
-
-/// RFC 3339 of seconds since the epoch, by the civil-from-days rule.
-fn stamp(at: f64) -> String {
-    let (days, second) = ((at as i64).div_euclid(86_400), (at as i64).rem_euclid(86_400));
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let (day, month) = (of_year - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
-    let year = year + era * 400 + i64::from(month <= 2);
-    let (hour, minute, second) = (second / 3600, second % 3600 / 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", (at.fract() * 1000.0) as u32)
 }
 
 /// A small generator with a seed, so that a failing run can be had again.

@@ -9,6 +9,7 @@ mod crowd;
 mod damage;
 mod full;
 mod home;
+mod kept;
 mod kill;
 mod marks;
 mod past;

@@ -1,6 +1,7 @@
 //! What the real binary does to files, sockets and programs, seen from the kernel's side by `strace`: a home with a store of
 //! every harness is served, looked at, written to by every route and stopped, and the record of the calls is judged.
 
+use super::calls::{Call, HOLDING, NAMING, NETWORK, calls};
 use super::home::{Board, Home, ask, contents, data, free_port};
 use super::stores::{self, TRIPWIRE, plant, plant_forbidden};
 use serde_json::{Value, json};
@@ -8,107 +9,9 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-
-/// Calls that name a file, and how many of their arguments do.
-const NAMING: &str = "open,openat,openat2,creat,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,rmdir,link,linkat,\
-                      symlink,symlinkat,chmod,fchmodat,chown,lchown,fchownat,truncate,utimensat,mknod,mknodat,stat,lstat,\
-                      newfstatat,statx,access,faccessat,faccessat2,readlink,readlinkat,execve,execveat,inotify_add_watch";
-/// Calls that change an open file's length, owner, mode or time.
-const HOLDING: &str = "ftruncate,fallocate,fchmod,fchown,futimesat";
-const NETWORK: &str = "socket,connect,bind,listen,sendto,sendmsg";
-/// Calls after which a file system differs, besides an open for writing.
-const CHANGING: [&str; 22] = [
-    "creat",
-    "rename",
-    "renameat",
-    "renameat2",
-    "unlink",
-    "unlinkat",
-    "mkdir",
-    "mkdirat",
-    "rmdir",
-    "link",
-    "linkat",
-    "symlink",
-    "symlinkat",
-    "chmod",
-    "fchmodat",
-    "chown",
-    "lchown",
-    "fchownat",
-    "truncate",
-    "utimensat",
-    "mknod",
-    "mknodat",
-];
-
-/// One recorded call.
-#[derive(Debug)]
-struct Call {
-    name: String,
-    /// Everything between the brackets.
-    text: String,
-    /// The files it names, absolute, without `.` and `..`.
-    paths: Vec<PathBuf>,
-}
-
-impl Call {
-    fn opens(&self) -> bool {
-        self.name.starts_with("open") || self.name == "creat"
-    }
-
-    fn writes(&self) -> bool {
-        let flags = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND", "O_TMPFILE"];
-        CHANGING.contains(&self.name.as_str()) || self.opens() && flags.iter().any(|flag| self.text.contains(flag))
-    }
-}
-
-/// The calls of a record made with `-y`, where a relative name follows its folder's.
-fn calls(record: &str) -> Vec<Call> {
-    let mut found = Vec::new();
-    for line in record.lines() {
-        // A process number, then the call; what was resumed has been seen.
-        let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
-        let Some((name, rest)) = line.split_once('(') else { continue };
-        if !name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_') {
-            continue;
-        }
-        found.push(Call { name: name.into(), text: rest.into(), paths: paths(rest) });
-    }
-    found
-}
-
-fn paths(arguments: &str) -> Vec<PathBuf> {
-    let (mut found, mut folder, mut rest) = (Vec::new(), PathBuf::new(), arguments);
-    while let Some(at) = rest.find(['<', '"']) {
-        let quoted = rest.as_bytes()[at] == b'"';
-        let inside = &rest[at + 1..];
-        let Some(end) = inside.find(if quoted { '"' } else { '>' }) else { break };
-        let text = &inside[..end];
-        rest = &inside[end + 1..];
-        if !quoted {
-            folder = PathBuf::from(text);
-        } else if !text.is_empty() {
-            found.push(plain(&folder.join(text)));
-        }
-    }
-    found
-}
-
-fn plain(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(out.pop()),
-            Component::CurDir => {}
-            other => out.push(other),
-        }
-    }
-    out
-}
 
 /// Whether calls can be recorded here. Without `strace` the test says so where it is seen; without the leave to trace
 /// another process, as in some containers, too.

@@ -2,8 +2,7 @@
 
 use super::stores::{Candidate, Store};
 use crate::board::HarnessStatus;
-use crate::harness::codex;
-use crate::model::{Code, Key};
+use crate::harness::about::about;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::fmt::Write as _;
@@ -46,7 +45,7 @@ pub(super) struct Harness {
 
 impl Harness {
     pub(super) const fn new(status: HarnessStatus, sessions: usize) -> Self {
-        let note = if status.discovered && matches!(status.key, Key::Codex) { Some(codex::ARCHIVED) } else { None };
+        let note = if status.discovered { about(status.key).note } else { None };
         Self { status, sessions, note }
     }
 }
@@ -145,12 +144,10 @@ impl Harness {
             let _ = writeln!(page, "         {}", ascii(error));
         }
         for degrade in &status.degrades {
-            if let (Key::Codex, Code::RecordSkipped, Some(lines)) = (status.key, degrade.code, degrade.count) {
-                let _ = writeln!(page, "         codex: {lines} lines skipped");
-                continue;
-            }
             let count = degrade.count.map(|n| format!(", {n} of them")).unwrap_or_default();
-            let _ = writeln!(page, "         {} in {}{count}", degrade.code.as_str(), ascii(&degrade.source));
+            let usual = || format!("{} in {}{count}", degrade.code.as_str(), degrade.source);
+            let words = (about(status.key).words)(degrade).unwrap_or_else(usual);
+            let _ = writeln!(page, "         {}", ascii(&words));
         }
         if let Some(note) = self.note {
             let _ = writeln!(page, "         {note}");
@@ -191,12 +188,15 @@ fn ascii(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Degrade;
+    use crate::model::{Code, Degrade, Key};
 
     fn report() -> Report {
         let mut goose = HarnessStatus::new(Key::Goose, true);
         goose.error = Some("DatabaseError: néw\nline".into());
         goose.degrades = vec![Degrade { code: Code::RecordSkipped, source: "goose.db".into(), count: Some(3) }];
+        let mut codex = HarnessStatus::new(Key::Codex, true);
+        let degrade = |code, count| Degrade { code, source: "codex.sessions".into(), count };
+        codex.degrades = vec![degrade(Code::RecordSkipped, Some(4)), degrade(Code::ReadInPart, None)];
         let candidate = |kind, readable, entries, error: Option<&str>| Candidate {
             path: format!("/h/{kind}"),
             kind,
@@ -226,7 +226,7 @@ mod tests {
             ],
             harnesses: vec![
                 Harness::new(HarnessStatus::new(Key::Claude, true), 3),
-                Harness::new(HarnessStatus::new(Key::Codex, true), 2),
+                Harness::new(codex, 2),
                 Harness::new(HarnessStatus::new(Key::Pi, false), 0),
                 Harness::new(goose, 0),
             ],
@@ -234,7 +234,7 @@ mod tests {
         }
     }
 
-    /// DIAG-004, DIAG-006, DECK-020, FIELD-004.
+    /// DIAG-004, DIAG-006, DECK-020, FIELD-004, CODEX-047: a harness's own words stand in place of code and source.
     #[test]
     fn diag_004_the_text_form() {
         let want = "\
@@ -249,6 +249,8 @@ overrides: none
 Harnesses
   [ok  ] Claude: 3 session(s)
   [ok  ] Codex: 2 session(s)
+         codex: 4 lines skipped
+         read-in-part in codex.sessions
          codex: archived threads are not read
   [  --] Pi: not discovered
   [ok  ] Goose: 0 session(s)

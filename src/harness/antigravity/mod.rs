@@ -16,6 +16,7 @@ mod workspace;
 #[cfg(test)]
 mod tests;
 
+use super::about::About;
 use super::identity::Identities;
 use super::pause::Pause;
 use super::tree::Tree;
@@ -34,6 +35,8 @@ use workspace::Workspaces;
 
 /// Store key of the root, named in degrades.
 const SOURCE: &str = "antigravity.root";
+/// What the reader says of itself.
+pub(super) const ABOUT: About = About::of(SOURCE);
 /// Locked databases that are waited for in one pass; the rest of them is not, so that many hold up nobody.
 const WAITS: usize = 2;
 
@@ -237,7 +240,6 @@ impl Collector for Antigravity {
             .collect();
         family::Family::new(&members, &self.index).rows(pass, &self.workspaces, &mut self.identities, &mut out);
         self.faults(&inspected, &mut out);
-        degrades::lift(&mut out, SOURCE);
         Ok(out)
     }
 }

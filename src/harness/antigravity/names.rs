@@ -56,11 +56,10 @@ fn is_log(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::harness::testkit::judged;
 
     fn takes(path: &str) -> Take {
-        let mut names: Vec<&OsStr> = path.split('/').map(OsStr::new).collect();
-        let name = names.pop().unwrap();
-        judge(&names, name)
+        judged(judge, path)
     }
 
     /// AGY-002, AGY-004, AGY-005: names are judged first.

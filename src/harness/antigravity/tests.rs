@@ -1,6 +1,8 @@
 //! The reader at its boundary: a store in a folder, a clock that is passed, the rows that come out.
 
 mod held;
+mod places;
+mod steps;
 
 use super::*;
 use crate::harness::testkit::{Scratch, pass, touch};
@@ -191,89 +193,6 @@ fn agy_006_agy_034_an_empty_or_future_log_is_no_activity() {
     assert_eq!(sids(&rows), ["a", "b", "c", "d"], "a store without a believable stamp is skipped");
 }
 
-/// AGY-010, AGY-040: the newest 400.
-#[test]
-fn agy_010_agy_040_only_the_newest_400_steps_are_read() {
-    let mut scene = Scene::new("many");
-    let mut list = vec![(14, step(NOW - 600.0, 0, ""))];
-    list.extend((0..500).map(|n| (15, step(NOW - 500.0 + f64::from(n), 1, ""))));
-    scene.store("s", &steps(&list), 5.0);
-    let rows = scene.rows(false);
-    assert_eq!((row(&rows, "s").rate_per_min, &row(&rows, "s").turn), (Some(40), &None));
-}
-
-/// AGY-009, AGY-010, AGY-011, AGY-041: turns, rate and action.
-#[test]
-fn agy_010_agy_011_agy_041_turns_rate_and_action() {
-    let mut scene = Scene::new("steps");
-    let list = [
-        (14, step(NOW - 400.0, 0, "")),
-        (15, step(NOW - 350.0, 200, "Before")),
-        (15, step(NOW - 300.0, 300, "")),
-        (14, step(NOW - 60.0, 0, "")),
-        (15, step(NOW - 50.0, 600, "Reading")),
-        (21, step(NOW - 40.0, 9000, "Running tests")),
-        (15, step(NOW - 30.0, 400, "")),
-    ];
-    scene.store("s", &steps(&list), 5.0);
-    scene.store("q", &steps(&list[..4]), 5.0);
-    let rows = scene.rows(false);
-    let s = row(&rows, "s");
-    assert_eq!((s.rate_per_min, s.state_detail.as_deref()), (Some(150), Some("Running tests")));
-    assert_eq!((s.evidence.turn_start, &s.evidence.turn_durations), (Some(NOW - 60.0), &vec![100.0]));
-    assert_eq!(s.turn.as_ref().and_then(|turn| turn.eta_h.as_deref()), Some("40s"));
-    let q = row(&rows, "q");
-    assert_eq!(q.state_detail.as_deref(), Some("generating…"), "a prompt resets what was being done");
-    // The same store, quiet: no turn, and the rate dies away with the clock alone.
-    let later = scene.at(NOW + 560.0, false).rows;
-    let s = row(&later, "s");
-    assert_eq!((s.state, &s.turn, s.rate_per_min), (State::Idle, &None, Some(40)));
-}
-
-/// AGY-007, AGY-039: a malformed step is skipped alone.
-#[test]
-fn agy_039_a_malformed_step_is_skipped_alone() {
-    let mut scene = Scene::new("malformed");
-    let mut sql = steps(&[(14, step(NOW - 60.0, 0, "")), (15, step(NOW - 30.0, 500, ""))]);
-    for (n, cell) in
-        ["NULL", "'text'", "7", "X'0aff'", "X'0b01'", "X'0001'", "X''", "zeroblob(200000)"].into_iter().enumerate()
-    {
-        sql += &format!("INSERT INTO steps VALUES ({}, 15, {cell});", n + 10);
-    }
-    // Times no clock has, one of them ahead, one of 70 bits; a negative token count.
-    sql += &format!("INSERT INTO steps VALUES (30, 15, X'{}');", hex(&step(NOW + 86_400.0, 9000, "")));
-    let odd = [bytes(1, b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"), bytes(9, [varint(24), varint(9)].concat())];
-    sql += &format!("INSERT INTO steps VALUES (31, 15, X'{}');", hex(&odd.concat()));
-    sql += &format!("INSERT INTO steps VALUES (32, '15', X'{}');", hex(&step(NOW - 20.0, u64::MAX, "")));
-    scene.store("s", &sql, 5.0);
-    let rows = scene.rows(false);
-    let s = row(&rows, "s");
-    assert_eq!((s.rate_per_min, s.turn.is_some()), (Some(50), true));
-    assert_eq!(s.degrades.iter().map(|d| d.code).collect::<Vec<_>>(), [Code::SchemaUnknown, Code::ReadInPart]);
-}
-
-/// AGY-012, AGY-013: no older generation stands in, and none is no gap.
-#[test]
-fn agy_012_agy_013_the_newest_generation_alone_names_the_model() {
-    let mut scene = Scene::new("model");
-    let generation = |name: &str| bytes(1, [bytes(1, "MARK".repeat(50_000)), bytes(21, name)].concat());
-    let table = "CREATE TABLE gen_metadata (idx INTEGER PRIMARY KEY, data BLOB);";
-    let cell = |n: usize, name: &str| format!("INSERT INTO gen_metadata VALUES ({n}, X'{}');", hex(&generation(name)));
-    let base = steps(&[]) + &trajectory(b"") + table;
-    scene.store("long", &(base.clone() + &cell(1, "Older") + &cell(2, "Newest")), 5.0);
-    scene.store("hidden", &(base.clone() + &cell(1, "Older") + &cell(2, &"N".repeat(62))), 5.0);
-    scene.store("empty", &base, 5.0);
-    scene.store("null", &(base.clone() + "INSERT INTO gen_metadata VALUES (1, NULL);"), 5.0);
-    scene.store("text", &(base.clone() + "INSERT INTO gen_metadata VALUES (1, 'text');"), 5.0);
-    scene.store("none", &(steps(&[]) + &trajectory(b"")), 5.0);
-    let rows = scene.rows(false);
-    let model = |sid| row(&rows, sid).model.as_deref();
-    assert_eq!(model("long"), Some("Newest"));
-    for sid in ["hidden", "empty", "null", "text", "none"] {
-        assert_eq!((model(sid), row(&rows, sid).source_gaps.len()), (None, 0), "{sid}");
-    }
-}
-
 /// AGY-024, AGY-025, AGY-026, AGY-027, AGY-035, AGY-036, AGY-037: families of every depth.
 #[test]
 fn agy_024_to_027_agy_035_descendants_fold_onto_their_root_at_every_depth() {
@@ -394,65 +313,6 @@ fn agy_016_agy_033_a_closed_store_in_a_folder_that_is_not_writable_is_read() {
     std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o755)).unwrap();
     let root = row(&found.rows, ROOT);
     assert_eq!((root.subagents.len(), root.source_gaps.len(), found.store_errors.len()), (1, 0, 0));
-}
-
-/// AGY-018, AGY-019, AGY-021, AGY-022, AGY-042: workspaces of cache and logs.
-#[test]
-fn agy_018_agy_021_agy_022_one_folder_of_several_is_told_by_the_cache() {
-    let mut scene = Scene::new("workspaces");
-    let id = |n: u32| format!("{n:08x}-0000-4000-8000-000000000000");
-    for n in 1..=6 {
-        scene.store(&id(n), "CREATE TABLE t (x)", 5.0);
-    }
-    let begin = |folders: &str| format!("workspaceDirs=[{folders}] appDataDir=/x\n");
-    let talk = |n: u32| format!("Created conversation {}\n", id(n));
-    let typed = |n: u32, text: &str| {
-        format!(
-            "HandleUserInput called with text: {text:?}\nForwarding user message to conversation {} (items=1)\n",
-            id(n)
-        )
-    };
-    scene.file("log/cli-1.log", begin("/w/acme/one /w/acme/two") + &talk(1) + &talk(2) + &typed(2, "first"), 50.0);
-    scene.file("log/cli-2.log", begin("/w/acme/solo") + &talk(3) + &typed(2, "second") + &begin(" ") + &talk(6), 40.0);
-    scene.file("log/cli-3.log", begin("/w/acme/three /w/acme/four") + &talk(4), 30.0);
-    scene.file("log/cli-0.log", begin("/w/acme/three /w/acme/four") + &talk(5) + &typed(4, "old words"), 90_000.0);
-    let cache = format!(
-        r#"{{"/w/acme/two": "{}", "relative/path": "{}", "/w/x": 7, "/w/acme/four": "{}", "/": "{}"}}"#,
-        id(1),
-        id(3),
-        id(5),
-        id(3)
-    );
-    scene.file("cache/last_conversations.json", cache, 10.0);
-    let rows = scene.rows(false);
-    let told = |n: u32| (row(&rows, &id(n)).project.as_str(), row(&rows, &id(n)).last_prompt.as_str());
-    assert_eq!(told(1), ("acme/two", ""), "its own entry");
-    assert_eq!(told(2), ("acme/solo", "second"), "a later log wins");
-    assert_eq!(told(3), ("acme/solo", ""), "a relative path or the root is no workspace (AGY-042)");
-    assert_eq!(told(4), ("acme/four", ""), "the head of an older log tells the folder, never a prompt");
-    assert_eq!(told(6), ("antigravity", ""), "a blank list is none");
-    let rows = scene.rows(true);
-    assert_eq!(row(&rows, &id(4)).last_prompt, "old words", "all logs are read when every session is asked for");
-}
-
-/// AGY-018, AGY-045: useless caches and rotated logs.
-#[test]
-fn agy_018_agy_045_a_useless_cache_or_a_log_rotated_away_costs_nothing_else() {
-    let mut scene = Scene::new("rotated");
-    scene.store(ROOT, ROOT_SQL, 20.0);
-    let deep = "[".repeat(5000);
-    for cache in ["", "[]", "7", "{\"/w/a\":", &format!("{{\"/w/a\":{deep}"), "\u{feff}{}"] {
-        scene.file("cache/last_conversations.json", cache, 10.0);
-        assert_eq!(row(&scene.rows(false), ROOT).project, "antigravity", "{cache:.20}");
-    }
-    let log = scene.file("log/cli-1.log", LOG, 10.0);
-    assert_eq!(row(&scene.rows(false), ROOT).last_prompt, "show my assigned issues");
-    std::fs::remove_file(log).unwrap();
-    let found = scene.read(false);
-    assert_eq!((row(&found.rows, ROOT).last_prompt.as_str(), found.store_errors.len()), ("", 0));
-    scene.file("cache/last_conversations.json", vec![b' '; 1024 * 1024 + 1], 5.0);
-    assert_eq!(scene.read(false).store_errors.len(), 1, "a cache that is too long is named");
-    assert_eq!(scene.read(false).store_errors.len(), 1, "for as long as it is");
 }
 
 /// AGY-004: what was said is in no row.

@@ -35,6 +35,7 @@ pub use hooks::{Hooks, Notified, NotifyReply, Popup};
 pub use store::ClaudeRoots;
 
 use crate::config::MAX_CACHE_ENTRIES;
+use crate::harness::about::About;
 use crate::harness::degrades;
 use crate::harness::identity::Identities;
 use crate::harness::tree::Tree;
@@ -56,6 +57,8 @@ const OLD_HEADS_SEC: f64 = 120.0;
 const STEP_BACK_SEC: f64 = 1.0;
 /// Store key of the transcripts, named in degrades.
 const STORE: &str = "claude.projects";
+/// What the reader says of itself.
+pub(super) const ABOUT: About = About::of(STORE);
 
 /// The reader of a Claude store.
 pub struct Claude {
@@ -155,7 +158,6 @@ impl Collector for Claude {
         }
         let spare = if pass.now - self.last_all < OLD_HEADS_SEC { MAX_CACHE_ENTRIES } else { 0 };
         self.readers.end(spare);
-        degrades::lift(&mut found, STORE);
         found.store_errors.sort();
         found.store_errors.dedup();
         Ok(found)

@@ -10,6 +10,7 @@ use super::tasks::{self, Found};
 use super::transcript::Transcript;
 use super::{Readers, Session, store, stray_groups};
 use crate::harness::Pass;
+use crate::harness::degrades::file_name;
 use crate::model::time::newest_plausible;
 use crate::model::{Code, Degrade, Key, Observed, Spacedock, Subagent, task};
 use crate::text::label::{Host, encoded_label, project_label, resume_id};
@@ -302,8 +303,4 @@ fn degrade(row: &mut Observed, code: Code, source: String, count: Option<u64>) {
     if !row.degrades.contains(&degrade) {
         row.degrades.push(degrade);
     }
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -29,9 +29,10 @@ mod tests;
 
 pub use quota::{Usage, Window};
 
+use super::about::About;
 use super::identity::Identities;
 use super::tree::Tree;
-use super::{Collected, Collector, Pass};
+use super::{Collected, Collector, Pass, degrades};
 use crate::config::{CODEX_EVENT_CHILDREN, CODEX_USAGE_ROLLOUTS, CODEX_WALK_PASS_BYTES, RATE_WINDOW_SEC};
 use crate::model::quota::{Gauge, Quota};
 use crate::model::time::{fresh, newest_plausible};
@@ -45,11 +46,15 @@ use std::path::{Path, PathBuf};
 use survey::{Session, Survey};
 
 /// Name of the store in diagnostics.
-pub const STORE: &str = "codex.sessions";
+const STORE: &str = "codex.sessions";
+/// What the reader says of itself. Threads that were put away leave the board, since their folder is never entered
+/// (FIELD-004); lines passed over are told in words of their own (CODEX-047).
+pub(super) const ABOUT: About = About { note: Some("codex: archived threads are not read"), words, ..About::of(STORE) };
 
-/// What `--diagnose` says of threads that were put away: they leave the board, since their folder is never entered
-/// (FIELD-004).
-pub const ARCHIVED: &str = "codex: archived threads are not read";
+fn words(degrade: &Degrade) -> Option<String> {
+    let lines = degrade.count.filter(|_| degrade.code == Code::RecordSkipped)?;
+    Some(format!("codex: {lines} lines skipped"))
+}
 
 /// The reader of one Codex home.
 pub struct Codex {
@@ -116,39 +121,28 @@ impl Codex {
 
     /// What went wrong in the store as a whole, and in single files.
     fn report(&self, found: &Survey, out: &mut Collected) {
-        let skipped = out.skipped();
-        let mut say = |code, count| out.degrades.push(Degrade { code, source: STORE.into(), count });
         if !read::is_dir(self.tree.root()) {
-            say(Code::StoreMissing, None);
+            degrades::tell(out, Code::StoreMissing, STORE, None);
         }
-        if self.tree.unreadable().next().is_some() {
-            say(Code::StoreUnreadable, None);
-        }
+        degrades::of_trees([&self.tree], STORE, out);
         if found.packed > 0 {
-            say(Code::Compressed, Some(found.packed));
+            degrades::tell(out, Code::Compressed, STORE, Some(found.packed));
         }
         // Children are no rows; their lines count all the same.
         let roots: HashSet<&Path> = found.sessions.values().map(|session| session.root.path.as_path()).collect();
         let kids = self.shelf.iter().filter(|(path, _)| !roots.contains(path.as_path()));
-        let skipped = kids.map(|(_, rollout)| rollout.skipped()).fold(skipped, u64::saturating_add);
-        let skipped = skipped.saturating_add(self.tree.skipped().count() as u64);
+        let skipped = kids.map(|(_, rollout)| rollout.skipped()).fold(0, u64::saturating_add);
         if skipped > 0 {
-            say(Code::RecordSkipped, Some(skipped));
+            degrades::tell(out, Code::RecordSkipped, STORE, Some(skipped));
         }
-        out.name_of_rows(Code::ReadInPart, STORE);
-        out.name_of_rows(Code::VersionUnseen, STORE);
         for (path, _) in &found.unreadable {
-            let source = row::file_name(path);
-            out.degrades.push(Degrade { code: Code::StoreUnreadable, source, count: None });
+            degrades::tell(out, Code::StoreUnreadable, &degrades::file_name(path), None);
         }
         let text = |path: &Path| path.to_string_lossy().into_owned();
-        let folders = self.tree.unreadable().map(|(path, why)| (text(path), format!("Unreadable: {why}")));
-        let links =
-            self.tree.skipped().map(|path| (text(path), "NotAFile: a link or special file is passed over".into()));
         let headers = found.unreadable.iter().map(|(path, why)| (text(path), why.clone()));
         let faults =
             self.shelf.iter().filter_map(|(path, rollout)| Some((text(path), rollout.fault.as_ref()?.why.clone())));
-        out.store_errors.extend(folders.chain(links).chain(headers).chain(faults));
+        out.store_errors.extend(headers.chain(faults));
     }
 }
 

@@ -6,13 +6,14 @@ use super::rollout::Rollout;
 use super::survey::{Kid, Listed, Session};
 use crate::config::{CODEX_EVENT_CHILDREN, CODEX_EVENTS_PER_ROW, RATE_WINDOW_SEC, WORKING_THRESHOLD_SEC};
 use crate::harness::Pass;
+use crate::harness::degrades::file_name;
 use crate::model::time::{age, fresh, newest_plausible};
 use crate::model::{
     AssignmentStatus, Code, Degrade, Key, Observed, Spacedock, State, Subagent, SubagentEvent, SubagentNode, task, turn,
 };
 use crate::text::label::{Host, project_label, resume_id};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What is shown where a subagent event comes from.
 const EVENT_SOURCE: &str = "Codex child rollout lifecycle";
@@ -228,9 +229,4 @@ fn degrades(root: &Listed, rollout: Option<&Rollout>) -> Vec<Degrade> {
         }
     }
     found
-}
-
-/// The last part of a path, for people.
-pub fn file_name(path: &Path) -> String {
-    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

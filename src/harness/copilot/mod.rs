@@ -13,6 +13,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 
+use super::about::About;
 use super::follow::{Followed, session_id};
 use super::head::Heads;
 use super::identity::Identities;
@@ -32,6 +33,8 @@ use std::path::{Path, PathBuf};
 
 /// Store key of the root, named in degrades.
 const SOURCE: &str = "copilot.root";
+/// What the reader says of itself.
+pub(super) const ABOUT: About = About::of(SOURCE);
 
 /// The reader of Copilot's store.
 pub struct Copilot {
@@ -141,7 +144,6 @@ impl Copilot {
         }
         degrades::of_trees([&self.tree], SOURCE, out);
         self.ledger.tell(pass, &mut out.store_errors, &mut out.degrades);
-        degrades::lift(out, SOURCE);
     }
 }
 

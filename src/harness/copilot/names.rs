@@ -37,11 +37,10 @@ pub fn judge(parents: &[&OsStr], name: &OsStr) -> Take {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::harness::testkit::judged;
 
     fn takes(path: &str) -> Take {
-        let mut names: Vec<&OsStr> = path.split('/').map(OsStr::new).collect();
-        let name = names.pop().unwrap();
-        judge(&names, name)
+        judged(judge, path)
     }
 
     /// COP-002, COP-005: names are judged first.

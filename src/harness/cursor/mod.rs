@@ -15,10 +15,11 @@ mod shelf;
 #[cfg(test)]
 mod tests;
 
+use super::about::About;
 use super::identity::Identities;
 use super::sql::kept::{Kept, Look};
 use super::sql::{self, Trouble};
-use super::{Collected, Collector, Pass, degrades};
+use super::{Collected, Collector, Pass};
 use crate::config::MAX_CACHE_ENTRIES;
 use crate::model::{Code, Key};
 use crate::surface::sqlite::{Moved, PATIENCE, StoreError};
@@ -32,6 +33,8 @@ use std::time::Duration;
 
 /// Name of the store in degrades.
 const STORE: &str = "cursor.chats";
+/// What the reader says of itself.
+pub(super) const ABOUT: About = About::of(STORE);
 const STORE_DB: &str = "store.db";
 const META_JSON: &str = "meta.json";
 
@@ -95,7 +98,6 @@ impl Collector for Cursor {
         let mut out = Collected::default();
         row::rows(&seen, pass, &self.home, &mut self.identities, &mut out.rows);
         trouble.into(&mut out);
-        degrades::lift(&mut out, STORE);
         drop(seen);
         forget(&mut self.chats, &self.shelf, &stores, pass);
         Ok(out)

@@ -1,5 +1,7 @@
 //! Rows of invented chat stores, shaped as Cursor CLI 2026.08.11 makes them.
 
+mod gates;
+mod live;
 mod written;
 
 use super::*;
@@ -168,70 +170,6 @@ fn cur_005_cur_028_cur_029_field_041_the_stores_stamp_makes_the_state() {
     assert_eq!((future.active, future.last_activity), (false, 0.0), "a stamp that is not believed is no activity");
 }
 
-/// CUR-015, CUR-016, CUR-017, CUR-018, CUR-021, CUR-041: the newest carrier decides.
-#[test]
-fn cur_015_to_021_cur_041_a_gate_stands_until_a_newer_blob_says_it_does_not() {
-    let mut home = Home::new("gate");
-    home.fixture(&[OPEN.to_vec()], 30.0);
-    let found = home.then();
-    let waiting = row(&found, PARENT);
-    assert_eq!((waiting.state, waiting.blocked_since), (State::NeedsInput, Some(GATE)));
-    assert_eq!(waiting.state_detail.as_deref(), Some("permission request, waiting 39s"));
-    assert_eq!(waiting.evidence.working_detail.as_deref(), Some("generating…"));
-    let steps = [
-        (vec![ANSWERED.to_vec()], State::Working),
-        (vec![gate(GATE + 5.0, ASKED)], State::NeedsInput),
-        (vec![gate(GATE, "{}"), b"later".to_vec()], State::Working),
-    ];
-    for (age, (blobs, want)) in (1..).zip(steps) {
-        add(&home.open(PARENT), &blobs);
-        touch(&home.path(PARENT), THEN - f64::from(age));
-        let found = home.then();
-        let row = row(&found, PARENT);
-        assert_eq!((row.state, row.blocked_since.is_some()), (want, want == State::NeedsInput));
-    }
-}
-
-/// CUR-018, CUR-019, CUR-020, CUR-044, CUR-046: stamps that do not fit the store, and rows that are not fresh.
-#[test]
-fn cur_018_cur_019_cur_020_cur_044_cur_046_gates_that_are_not_believed() {
-    let mut home = Home::new("doubt");
-    home.named("unstamped", &[b"pendingToolExecutionContracts\": {\"x\"".to_vec()], 30.0);
-    home.named("quoted", &[gate(THEN - 3.0 * WINDOW, ASKED)], 30.0);
-    home.named("later", &[gate(THEN - 30.0 + 121.0, ASKED)], 30.0);
-    home.named("skewed", &[gate(THEN - 30.0 + 119.0, ASKED)], 30.0);
-    home.named("hours", &[gate(THEN - 7200.0, ASKED)], 7200.0);
-    home.named("abandoned", &[gate(THEN - 29.0 * 3600.0, ASKED)], 29.0 * 3600.0);
-    home.named("stamp only", &[br#"{"pendingToolCallStartedAtMs":1789899960123}"#.to_vec()], 30.0);
-    let found = home.pass(THEN, true);
-    let of = |sid: &str| (row(&found, sid).state, row(&found, sid).blocked_since);
-    assert_eq!(of("unstamped"), (State::NeedsInput, Some(THEN - 30.0)), "a known limit: it reads as a gate");
-    assert_eq!((of("quoted"), of("later")), ((State::Working, None), (State::Working, None)));
-    assert_eq!(of("skewed").0, State::NeedsInput);
-    assert_eq!(of("hours"), (State::NeedsInput, Some(THEN - 7200.0)));
-    assert_eq!((of("abandoned"), of("stamp only")), ((State::Idle, None), (State::Working, None)));
-}
-
-/// CUR-015, CUR-016, CUR-041, CUR-045: by row number, in text as in bytes.
-#[test]
-fn cur_015_cur_045_text_blobs_and_row_order() {
-    let mut home = Home::new("order");
-    home.named("text", &[], 30.0);
-    let text = String::from_utf8(gate(THEN - 40.0, ASKED)).unwrap();
-    home.open("text").execute("INSERT INTO blobs VALUES ('t', ?1)", [text]).unwrap();
-    home.named("order", &[], 30.0);
-    let store = home.open("order");
-    // The answer was appended first by number: the number decides, not the id.
-    store.execute("INSERT INTO blobs (rowid, id, data) VALUES (10, 'zz', ?1)", [gate(THEN - 40.0, ASKED)]).unwrap();
-    store.execute("INSERT INTO blobs (rowid, id, data) VALUES (11, 'aa', ?1)", [gate(THEN - 40.0, "{}")]).unwrap();
-    drop(store);
-    for sid in ["text", "order"] {
-        touch(&home.path(sid), THEN - 30.0);
-    }
-    let found = home.then();
-    assert_eq!((row(&found, "text").state, row(&found, "order").state), (State::NeedsInput, State::Working));
-}
-
 /// CUR-024, CUR-025, CUR-026, CUR-027, CUR-048, CUR-049: children, chains, circles and orphans.
 #[test]
 fn cur_024_to_027_cur_048_cur_049_children_fold_onto_the_chat_that_started_them() {
@@ -341,106 +279,6 @@ fn cur_014_cur_022_cur_030_cur_050_what_is_broken_costs_itself() {
     }
 }
 
-/// CUR-022, CUR-047: a gate that could not be read is owed.
-#[test]
-fn cur_022_cur_047_a_gate_that_could_not_be_read_is_asked_for_again_although_nothing_moves() {
-    let mut home = Home::new("owed");
-    home.named("s", &[gate(THEN - 40.0, ASKED)], 30.0);
-    // The statement fails while the table has no rows by number; nothing else of the store changes with it.
-    let rename = |home: &Home, from: &str, to: &str| {
-        home.open("s").execute_batch(&format!("ALTER TABLE blobs RENAME COLUMN {from} TO {to}")).unwrap();
-        touch(&home.path("s"), THEN - 30.0);
-    };
-    rename(&home, "data", "other");
-    let first = home.then();
-    assert_eq!(
-        (row(&first, "s").state, row(&first, "s").source_gaps.as_slice()),
-        (State::Working, &["block state"][..])
-    );
-    rename(&home, "other", "data");
-    let second = home.pass(THEN + 1.0, false);
-    assert_eq!((row(&second, "s").state, row(&second, "s").source_gaps.len()), (State::NeedsInput, 0));
-}
-
-/// CUR-022, CUR-030, DECK-020, TRUST-036: a locked store keeps its row and claims no gate.
-#[test]
-fn oc_028_cur_022_a_locked_store_keeps_its_row_and_claims_no_gate() {
-    let mut home = Home::new("locked");
-    let store = owner(&home.path("s"), &SCHEMA.replace("= WAL", "= DELETE"));
-    store.execute("INSERT INTO meta VALUES ('0', '{\"name\":\"Kept\"}')", []).unwrap();
-    add(&store, &[gate(THEN - 40.0, ASKED)]);
-    touch(&home.path("s"), THEN - 30.0);
-    assert_eq!(row(&home.then(), "s").state, State::NeedsInput);
-    store.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    touch(&home.path("s"), THEN - 29.0);
-    let found = home.pass(THEN + 1.0, false);
-    let kept = row(&found, "s");
-    assert_eq!((kept.title.as_deref(), kept.state), (Some("Kept"), State::Working));
-    assert_eq!(
-        (kept.source_gaps.as_slice(), codes(&found)),
-        (&["block state", "session metadata"][..], vec!["store-locked"])
-    );
-    store.execute_batch("ROLLBACK").unwrap();
-    assert_eq!(row(&home.pass(THEN + 2.0, false), "s").state, State::NeedsInput);
-}
-
-/// CUR-005, FIELD-042: what only the log holds is read.
-#[test]
-fn cur_005_a_writer_holding_the_log_open_is_read_live() {
-    let mut home = Home::new("live");
-    home.named("s", &[], 30.0);
-    assert_eq!(row(&home.then(), "s").title.as_deref(), Some("s"));
-    let store = home.open("s");
-    store.execute_batch("PRAGMA wal_autocheckpoint = 0").unwrap();
-    store.execute("UPDATE meta SET value = ?1", [hex(br#"{"name":"In the log"}"#)]).unwrap();
-    add(&store, &[gate(THEN - 1.0, ASKED)]);
-    touch(&home.path("s").with_file_name(STORE_LOG), THEN - 1.0);
-    let found = home.then();
-    assert_eq!((row(&found, "s").title.as_deref(), row(&found, "s").state), (Some("In the log"), State::NeedsInput));
-}
-
-/// Whatever is appended, changed or removed, a followed store reads like a new one (TRUST-081).
-#[test]
-fn trust_081_a_followed_store_reads_like_a_new_one() {
-    let mut home = Home::new("follow");
-    home.fixture(&[], 30.0);
-    let carrier = |n: u32| gate(THEN - f64::from(n), ASKED);
-    let delete = |blob: Vec<u8>| format!("DELETE FROM blobs WHERE id = '{}'", id(&blob));
-    let steps: Vec<(Vec<Vec<u8>>, String)> = vec![
-        (vec![carrier(50)], String::new()),
-        (vec![b"unrelated".to_vec()], String::new()),
-        (vec![gate(THEN, "{}")], String::new()),
-        (vec![], delete(gate(THEN, "{}"))),
-        (vec![carrier(40)], delete(carrier(50))),
-        (vec![], delete(carrier(40))),
-        (vec![carrier(30)], "UPDATE meta SET value = '{\"name\":\"Renamed\"}'".into()),
-        (vec![], "DROP TABLE blobs".into()),
-    ];
-    for (i, (blobs, sql)) in steps.into_iter().enumerate() {
-        let store = home.open(PARENT);
-        store.execute_batch(&sql).unwrap();
-        add(&store, &blobs);
-        drop(store);
-        touch(&home.path(PARENT), THEN - 20.0 + i as f64);
-        for all in [false, true] {
-            assert_eq!(published(&home.pass(THEN, all)), published(&home.cold(THEN, all)), "step {i}");
-        }
-    }
-}
-
-#[test]
-fn a_pass_in_which_nothing_moved_opens_nothing() {
-    let mut home = Home::new("warm");
-    home.fixture(&[], 10.0);
-    let first = published(&home.then());
-    let len = std::fs::metadata(home.path(PARENT)).unwrap().len();
-    std::fs::write(home.path(PARENT), vec![b'x'; len as usize]).unwrap();
-    touch(&home.path(PARENT), THEN - 10.0);
-    assert_eq!(published(&home.then()), first);
-    std::fs::remove_dir_all(home.path(PARENT).parent().unwrap()).unwrap();
-    assert!(home.then().rows.is_empty() && home.reader.chats.is_empty());
-}
-
 /// CUR-004: what must never be read is named nowhere.
 #[test]
 fn cur_004_trust_026_what_must_never_be_read_is_named_nowhere() {
@@ -475,38 +313,4 @@ fn cur_004_trust_026_what_must_never_be_read_is_named_nowhere() {
 #[ignore = "prints figures; CARGENTO_SCALE_HOME names a home to read"]
 fn figures() {
     crate::harness::sql::support::figures(|home| Box::new(Cursor::new(home.join(".cursor/chats"), home.to_path_buf())));
-}
-
-#[test]
-fn trust_056_every_chat_is_watched_in_the_end_and_seen_at_once_before() {
-    let mut home = Home::new("shelf");
-    for i in 0..300 {
-        home.named(&format!("old{i:03}"), &[], 2.0 * WINDOW);
-    }
-    home.named("new", &[], 10.0);
-    let watch = crate::surface::watch::Watch::start(|| ());
-    let pass = |reader: &mut Cursor, sweep: bool| {
-        let dirty = watch.take();
-        let pass = Pass { now: THEN, window: WINDOW, all: false, dirty: &dirty, sweep, watch: &watch };
-        reader.collect(&pass).unwrap().rows.into_iter().map(|r| r.sid).collect::<Vec<_>>()
-    };
-    assert_eq!(pass(&mut home.reader, true), ["new"]);
-    touch(&home.path("old299"), THEN - 5.0);
-    let turns: Vec<usize> = (0..3).map(|_| pass(&mut home.reader, false).len()).collect();
-    assert_eq!(turns[2], 2, "every store has had its turn by then: {turns:?}");
-    std::fs::remove_dir_all(home.path("old299").parent().unwrap()).unwrap();
-    home.named("made", &[], 5.0);
-    std::fs::create_dir_all(home.dir.0.join("chats/ws0")).unwrap();
-    std::fs::rename(home.path("new").parent().unwrap(), home.dir.0.join("chats/ws0/moved")).unwrap();
-    touch(&home.path("old001"), THEN - 5.0);
-    let started = std::time::Instant::now();
-    let mut found = Vec::new();
-    while found != ["made", "moved", "old001"] && started.elapsed().as_secs() < 10 {
-        found = pass(&mut home.reader, false);
-        found.sort_unstable();
-    }
-    assert_eq!(found, ["made", "moved", "old001"]);
-    std::fs::remove_dir_all(home.dir.0.join("chats")).unwrap();
-    while !pass(&mut home.reader, false).is_empty() && started.elapsed().as_secs() < 10 {}
-    assert!(!home.reader.discovered() && home.reader.chats.is_empty());
 }

@@ -8,6 +8,7 @@ mod record;
 #[cfg(test)]
 mod tests;
 
+use super::about::About;
 use super::follow::{Followed, is_jsonl, stem};
 use super::head::{self, Head, Heads};
 use super::identity::Identities;
@@ -33,6 +34,8 @@ const NEVER_ENDS: [&str; 3] = [".settings.json", ".lock", ".bak"];
 
 /// Store key of both roots.
 const STORE: &str = "droid.projects";
+/// What the reader says of itself.
+pub(super) const ABOUT: About = About::of(STORE);
 
 /// Exactly one directory level (DROID-002).
 fn judge(parents: &[&OsStr], name: &OsStr) -> Take {
@@ -200,6 +203,5 @@ impl Droid {
             }
         }
         degrades::of_trees(&self.trees, STORE, out);
-        degrades::lift(out, STORE);
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::harness::testkit::{NOW, Scratch, append, iso, one, pass, text};
+use crate::harness::testkit::{NOW, Scratch, append, candidates, ends, grow, iso, one, pass, text};
 use proptest::prelude::*;
 
 const SID: &str = "68abe758-1c58-4c0e-9a41-2f7e5d7d7a10";
@@ -176,9 +176,7 @@ fn droid_013_to_015_020_021_state_follows_recency() {
 #[test]
 fn droid_001_the_two_roots() {
     let vars = [("HOME", "/home/u"), ("FACTORY_DIR", "/moved"), ("XDG_DATA_HOME", "/moved")];
-    let env = crate::env::Env::of(crate::env::Platform::Linux, vars);
-    let roots = crate::roots::Roots::new(&env, None);
-    let found: Vec<_> = roots.candidates("droid.projects").iter().map(|path| path.display().to_string()).collect();
+    let found = candidates("droid.projects", crate::env::Platform::Linux, &vars);
     assert_eq!(found, ["/home/u/.factory/sessions", "/home/u/.factory/projects"]);
 }
 
@@ -375,15 +373,10 @@ proptest! {
         let bytes = lines.concat().into_bytes();
         let path = s.write(".factory/sessions/-w/x.jsonl", b"", NOW);
         let mut warm = reader(&s);
-        let mut cuts: Vec<usize> = cuts.iter().map(|cut| (cut * bytes.len() as f64) as usize).collect();
-        cuts.push(bytes.len());
-        cuts.sort_unstable();
-        let mut from = 0;
-        for cut in cuts {
-            append(&path, &bytes[from..cut], NOW);
-            from = cut;
+        grow(&path, &bytes, ends(&cuts, bytes.len()), |_| {
             prop_assert_eq!(told(one(&mut warm, NOW)), told(one(&mut reader(&s), NOW)));
-        }
+            Ok(())
+        })?;
     }
 
     #[test]

@@ -11,15 +11,16 @@ mod record;
 #[cfg(test)]
 mod tests;
 
+use super::about::About;
 use super::follow::{Followed, is_jsonl, stem};
 use super::head::{self, Head, Heads};
 use super::identity::Identities;
 use super::story::Story;
 use super::tree::{Take, Tree};
-use super::{Collected, Collector, Pass, place, probe};
+use super::{Collected, Collector, Pass, degrades, place, probe};
 use crate::config::WORKING_THRESHOLD_SEC;
 use crate::model::time::{fresh, newest_plausible};
-use crate::model::{Code, Degrade, Key, Observed, State};
+use crate::model::{Key, Observed, State};
 use crate::surface::read::{self, ReadError, Stamp};
 use children::Children;
 use conversation::Conversation;
@@ -34,6 +35,8 @@ const NEVER: [&str; 6] =
 
 /// Store key.
 const STORE: &str = "gemini.tmp";
+/// What the reader says of itself.
+pub(super) const ABOUT: About = About::of(STORE);
 /// Folder of a project's recordings.
 const CHATS: &str = "chats";
 /// File in which the CLI notes a project's directory.
@@ -179,11 +182,7 @@ impl Gemini {
                 let (header, conversation) = chat.get().filter(|(header, _)| !header.subagent)?;
                 let mut row = self.identify.row(main, header, &self.tree, pass.now);
                 tell(&mut row, main, conversation.story(), children, pass.now);
-                let source = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
-                let told = [(chat.failure.is_some(), Code::StoreUnreadable), (chat.in_part, Code::ReadInPart)];
-                for (_, code) in told.into_iter().filter(|(is_so, _)| *is_so) {
-                    row.degrades.push(Degrade { code, source: source.clone().into(), count: None });
-                }
+                degrades::of_file(path, chat.failure.is_some(), chat.in_part, 0, &mut row);
                 Some(row)
             }
         }
@@ -318,20 +317,6 @@ impl Gemini {
         let documents = self.chats.iter().filter_map(|(path, chat)| Some((path, chat.failure.as_deref()?)));
         let failures = lines.chain(documents).map(|(path, why)| (path.to_string_lossy().into_owned(), why.to_owned()));
         out.store_errors.extend(failures);
-        for path in self.tree.skipped() {
-            let why = "NotAFile: a link or special file is passed over";
-            out.store_errors.push((path.to_string_lossy().into_owned(), why.into()));
-        }
-        for (path, why) in self.tree.unreadable() {
-            out.store_errors.push((path.to_string_lossy().into_owned(), format!("IoError: {why}")));
-        }
-        let skipped = out.skipped().saturating_add(self.tree.skipped().count() as u64);
-        if skipped > 0 {
-            out.degrades.push(Degrade { code: Code::RecordSkipped, source: STORE.into(), count: Some(skipped) });
-        }
-        out.name_of_rows(Code::ReadInPart, STORE);
-        if self.tree.unreadable().next().is_some() {
-            out.degrades.push(Degrade { code: Code::StoreUnreadable, source: STORE.into(), count: None });
-        }
+        degrades::of_trees([&self.tree], STORE, out);
     }
 }

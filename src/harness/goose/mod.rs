@@ -8,6 +8,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 
+use super::about::About;
 use super::identity::Identities;
 use super::sql::kept::Kept;
 use super::sql::sessions::{self, Place};
@@ -19,6 +20,8 @@ use std::path::PathBuf;
 
 /// Name of the store in degrades.
 const STORE: &str = "goose.db";
+/// What the reader says of itself.
+pub(super) const ABOUT: About = About::of(STORE);
 
 /// The reader of Goose's databases.
 pub struct Goose {

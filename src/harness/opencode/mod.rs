@@ -10,6 +10,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 
+use super::about::About;
 use super::identity::Identities;
 use super::sql::Trouble;
 use super::sql::kept::Kept;
@@ -24,6 +25,8 @@ use std::path::PathBuf;
 
 /// Name of the store in degrades.
 const STORE: &str = "opencode.data";
+/// What the reader says of itself.
+pub(super) const ABOUT: About = About::of(STORE);
 
 /// The reader of OpenCode's databases.
 pub struct OpenCode {

@@ -11,6 +11,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 
+use super::about::About;
 use super::follow::is_jsonl;
 use super::head::{self, Heads};
 use super::identity::Identities;
@@ -34,6 +35,8 @@ const NEVER_ENDS: [&str; 3] = [".db", ".sqlite", ".sqlite3"];
 
 /// Store key.
 const STORE: &str = "pi.sessions";
+/// What the reader says of itself.
+pub(super) const ABOUT: About = About::of(STORE);
 /// A tool call whose result is not written is believed to run this long, seconds: a store can record that a tool
 /// started and never that its process died (PI-027).
 const TOOL_IN_FLIGHT_SEC: f64 = 900.0;
@@ -248,6 +251,5 @@ impl Pi {
             }
         }
         degrades::of_trees([&self.tree], STORE, out);
-        degrades::lift(out, STORE);
     }
 }

@@ -6,6 +6,7 @@ use super::build::build;
 use super::entry::{Header, Name, header, parse, prompt_on};
 use crate::config::TURN_SCAN_MAX_BYTES;
 use crate::harness::boot::{self, Boot};
+use crate::harness::degrades::{self, file_name};
 use crate::harness::head::{Head, first_line};
 use crate::harness::story::Prompt;
 use crate::harness::tail::{Advance, Fold, LINE_CAP, Line, Tail};
@@ -197,19 +198,11 @@ impl Session {
 
     /// Names on the row what was not read of the file (PI-018, TRUST-036).
     pub fn tell(&self, row: &mut Observed) {
-        let source = self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let mut tell = |code, count| row.degrades.push(Degrade { code, source: source.clone(), count });
-        if self.failure.is_some() {
-            tell(Code::StoreUnreadable, None);
-        }
-        if self.reading.in_part || self.tail.long_lines > 0 {
-            tell(Code::ReadInPart, None);
-        }
-        if self.reading.skipped > 0 {
-            tell(Code::RecordSkipped, Some(self.reading.skipped));
-        }
+        let in_part = self.reading.in_part || self.tail.long_lines > 0;
+        degrades::of_file(&self.path, self.failure.is_some(), in_part, self.reading.skipped, row);
         if self.head().is_some_and(|head| head.is_unseen) {
-            tell(Code::VersionUnseen, None);
+            let source = file_name(&self.path);
+            row.degrades.push(Degrade { code: Code::VersionUnseen, source, count: None });
         }
         if self.reading.branch.partial {
             row.source_gaps.push("message history");

@@ -1,7 +1,7 @@
 //! For the tests of the readers of SQLite stores: stores made as their owners do, and passes at a given time.
 
 use crate::harness::testkit::WINDOW;
-use crate::harness::{Collected, Collector, Pass};
+use crate::harness::{Collected, Collector, Pass, degrades};
 use crate::model::Observed;
 use crate::surface::watch::{Dirty, Watch};
 use rusqlite::Connection;
@@ -29,7 +29,7 @@ pub fn pass_at<T>(now: f64, all: bool, run: impl FnOnce(&Pass<'_>) -> T) -> T {
 
 /// One collection.
 pub fn collect(reader: &mut dyn Collector, now: f64, all: bool) -> Collected {
-    pass_at(now, all, |pass| reader.collect(pass)).expect("a reader of a database fails for no store")
+    pass_at(now, all, |pass| degrades::collect(reader, pass)).expect("a reader of a database fails for no store")
 }
 
 /// A database, made or opened as its owner does.

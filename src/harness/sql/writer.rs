@@ -2,7 +2,7 @@
 //! A reader may neither stand in its way nor lose sight of a row.
 
 use crate::harness::testkit::WINDOW;
-use crate::harness::{Collected, Collector, Pass};
+use crate::harness::{Collected, Collector, Pass, degrades};
 use crate::model::{Observed, time};
 use crate::surface::watch::Watch;
 use rusqlite::Connection;
@@ -77,7 +77,7 @@ fn unwritten(written: &Written<'_>, reader: &mut dyn Collector, watch: &Watch, m
 fn pass(reader: &mut dyn Collector, watch: &Watch, sweep: bool) -> Collected {
     let (now, dirty) = (time::system_clock()(), watch.take());
     assert!(reader.discovered());
-    reader.collect(&Pass { now, window: WINDOW, all: false, dirty: &dirty, sweep, watch }).unwrap()
+    degrades::collect(reader, &Pass { now, window: WINDOW, all: false, dirty: &dirty, sweep, watch }).unwrap()
 }
 
 /// Everything is there and nothing is amiss; the newest commit that any row shows.

@@ -120,7 +120,7 @@ impl Overlays {
         overlays.into_iter().chain(silence).min_by(f64::total_cmp)
     }
 
-    /// Says on the rows of a silent source that its hooks are (DECK-020).
+    /// Says on the rows of a source that moves that no event comes of it (DECK-020).
     fn tell_silence(&self, rows: &mut [Row], now: f64) {
         if !self.listens {
             return;

@@ -1,4 +1,7 @@
-//! Which harness's hooks have fallen silent (DECK-020, code `hooks-silent`): its sessions move on disk, and no event says so.
+//! Which harness sends no event although its sessions move on disk (DECK-020, code `hooks-silent`).
+//!
+//! That is all it says: whether hooks were ever installed, approved or reached this board is not known here. The way to
+//! find out is `cargento hooks HARNESS`, which prints what that harness needs.
 //!
 //! A quiet board proves nothing (TRUST-057): only a session that moves after ten minutes without a word does, and only
 //! while it moves. A source that reports at rare moments alone, such as a prompt, has proved itself with one event.

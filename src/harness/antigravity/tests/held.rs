@@ -1,10 +1,10 @@
 //! Stores while their owner writes or holds them, and where they are looked for.
 
 use super::*;
-use crate::env::{Env, Platform};
+use crate::env::Platform;
 use crate::harness::sql::support::{now, pass_at};
 use crate::harness::sql::writer::{Written, hold, number};
-use crate::roots::Roots;
+use crate::harness::testkit::candidates;
 
 /// AGY-015: the owner meets no lock, no row flickers, and a store that nobody writes is never touched.
 #[test]
@@ -25,10 +25,7 @@ fn agy_015_the_owner_writes_while_the_board_reads() {
 /// AGY-001: the root follows Gemini's home, authoritatively.
 #[test]
 fn agy_001_the_root() {
-    let of = |vars: &[(&str, &str)]| {
-        let roots = Roots::new(&Env::of(Platform::Linux, vars.iter().copied()), None);
-        roots.candidates("antigravity.root").iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
-    };
+    let of = |vars: &[(&str, &str)]| candidates("antigravity.root", Platform::Linux, vars);
     let home = ("HOME", "/home/u");
     assert_eq!(of(&[home]), ["/home/u/.gemini/antigravity-cli"]);
     assert_eq!(of(&[home, ("GEMINI_CLI_HOME", "  ")]), ["/home/u/.gemini/antigravity-cli"]);

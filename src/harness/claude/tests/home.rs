@@ -1,12 +1,14 @@
 //! A throw-away Claude store and a reader over it.
 
+pub use crate::harness::testkit::touch;
+
 use super::super::*;
+use crate::harness::testkit;
 use crate::model::{Observed, State};
 use crate::surface::watch::{Dirty, Watch};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, SystemTime};
 
 /// The moment most tests happen at, seconds since the epoch.
 pub const NOW: f64 = 1_780_000_000.0;
@@ -78,7 +80,7 @@ impl Home {
         let dirty = Dirty::default();
         let watch = Watch::off();
         let pass = Pass { now: self.now, window: 86_400.0, all, dirty: &dirty, sweep: false, watch: &watch };
-        self.claude.collect(&pass).unwrap()
+        degrades::collect(&mut self.claude, &pass).unwrap()
     }
 
     pub fn rows(&mut self) -> Vec<Observed> {
@@ -119,29 +121,13 @@ fn reader(root: &Path, hooks: &Arc<Hooks>) -> Claude {
     Claude::new(roots, Arc::clone(hooks), true)
 }
 
-pub fn touch(path: &Path, at: f64) {
-    let when = SystemTime::UNIX_EPOCH + Duration::from_secs_f64(at);
-    std::fs::File::options().write(true).open(path).unwrap().set_modified(when).unwrap();
-}
-
 pub fn lines(records: &[Value]) -> String {
     records.iter().map(|r| r.as_str().map_or_else(|| r.to_string(), str::to_owned) + "\n").collect()
 }
 
 /// An ISO stamp `ago` seconds before [`NOW`].
 pub fn iso(ago: f64) -> String {
-    let at = NOW - ago;
-    let (days, rest) = ((at / 86_400.0).floor(), at.rem_euclid(86_400.0));
-    // Civil date from days (Gregorian, valid for the tests' century).
-    let z = days as i64 + 719_468;
-    let (era, doe) = (z / 146_097, z % 146_097);
-    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
-    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    let mp = (5 * doy + 2) / 153;
-    let (day, month) = (doy - (153 * mp + 2) / 5 + 1, if mp < 10 { mp + 3 } else { mp - 9 });
-    let year = yoe + era * 400 + i64::from(month <= 2);
-    let (h, m, s) = ((rest / 3600.0) as u32, (rest % 3600.0 / 60.0) as u32, rest % 60.0);
-    format!("{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:06.3}Z")
+    testkit::iso(NOW - ago)
 }
 
 pub fn ask(words: impl Into<Value>, ago: f64) -> Value {

@@ -6,20 +6,21 @@ mod figures;
 mod files;
 mod fixtures;
 mod kin;
+mod long;
 mod plans;
 mod rows;
 mod scale;
 mod words;
 
+pub use crate::harness::testkit::{append, iso, touch};
+
 use super::Codex;
-use crate::harness::{Collected, Collector, Pass};
+use crate::harness::{Collected, Collector, Pass, degrades};
 use crate::model::Observed;
 use crate::surface::watch::{Dirty, Watch};
 use serde_json::{Value, json};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, UNIX_EPOCH};
 
 /// The time of every test, seconds since the epoch.
 pub const NOW: f64 = 1_790_000_000.0;
@@ -75,7 +76,7 @@ impl Store {
     pub fn collect_at(&mut self, now: f64, all: bool) -> Collected {
         let (dirty, watch) = (Dirty::default(), Watch::off());
         let pass = Pass { now, window: DAY, all, dirty: &dirty, sweep: true, watch: &watch };
-        self.reader.collect(&pass).unwrap()
+        degrades::collect(&mut self.reader, &pass).unwrap()
     }
 
     pub fn collect(&mut self) -> Collected {
@@ -110,21 +111,6 @@ impl Drop for Store {
 
 pub fn sids(found: &Collected) -> Vec<&str> {
     found.rows.iter().map(|row| row.sid.as_str()).collect()
-}
-
-/// An ISO stamp.
-pub fn iso(at: f64) -> String {
-    let ms = (at * 1000.0).round() as i64;
-    let (days, ms) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
-    let z = days + 719_468;
-    let (era, doe) = (z.div_euclid(146_097), z.rem_euclid(146_097));
-    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
-    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    let mp = (5 * doy + 2) / 153;
-    let (day, month) = (doy - (153 * mp + 2) / 5 + 1, if mp < 10 { mp + 3 } else { mp - 9 });
-    let year = yoe + era * 400 + i64::from(month <= 2);
-    let (h, m, s, ms) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60, ms % 1000);
-    format!("{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}.{ms:03}Z")
 }
 
 pub fn record(kind: &str, at: f64, payload: Value) -> Value {
@@ -205,21 +191,4 @@ pub fn write_bytes(path: &Path, bytes: &[u8], mtime: f64) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, bytes).unwrap();
     touch(path, mtime);
-}
-
-pub fn append(path: &Path, bytes: &[u8], mtime: f64) {
-    std::fs::OpenOptions::new().append(true).open(path).unwrap().write_all(bytes).unwrap();
-    touch(path, mtime);
-}
-
-pub fn touch(path: &Path, mtime: f64) {
-    let file = std::fs::File::options().append(true).open(path).unwrap();
-    file.set_modified(UNIX_EPOCH + Duration::from_secs_f64(mtime)).unwrap();
-}
-
-#[test]
-fn the_stamps_of_these_tests_are_what_they_say() {
-    for at in [0.0, NOW, NOW - 0.25, 951_782_400.0] {
-        assert_eq!(crate::model::time::parse_iso(&iso(at)), Some(at), "{}", iso(at));
-    }
 }

@@ -225,7 +225,7 @@ fn codex_047_malformed_lines_are_counted_and_cost_nothing_else() {
     let text = ["not json", "[1,2]", "{", "\"text\"", "", "  ", r#"{"timestamp":7,"type":9,"payload":3}"#, r#"{"type":"event_msg"}"#,
         r#"{"timestamp":"2026-09-21T00:00:00Z","type":"response_item","payload":{"type":"message","role":"user","content":5}}"#].join("\n");
     append(&path, format!("{text}\n{}\n", line(&said(NOW - 4.0, "Still here, read on"))).as_bytes(), NOW);
-    append(&path, &[b'{', 0xff, b'}', b'\n'], NOW);
+    append(&path, [b'{', 0xff, b'}', b'\n'], NOW);
     append(&path, (format!("{{\"a\":{}", "[".repeat(100_000)) + "\n").as_bytes(), NOW);
     append(&path, b"{\"unterminated\":", NOW);
     let found = store.collect();

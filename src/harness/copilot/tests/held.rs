@@ -1,10 +1,10 @@
 //! The ledger while its owner writes or holds it, and where the store is looked for.
 
 use super::*;
-use crate::env::{Env, Platform};
+use crate::env::Platform;
 use crate::harness::sql::support::now;
 use crate::harness::sql::writer::{Written, hold};
-use crate::roots::Roots;
+use crate::harness::testkit::candidates;
 
 /// COP-022: the owner meets no lock, no figure flickers, and a ledger that nobody writes is never touched.
 #[test]
@@ -30,10 +30,7 @@ fn cop_022_the_owner_writes_while_the_board_reads() {
 /// COP-001: the root, which a variable moves authoritatively.
 #[test]
 fn cop_001_the_root() {
-    let of = |vars: &[(&str, &str)]| {
-        let roots = Roots::new(&Env::of(Platform::Linux, vars.iter().copied()), None);
-        roots.candidates("copilot.root").iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
-    };
+    let of = |vars: &[(&str, &str)]| candidates("copilot.root", Platform::Linux, vars);
     let home = ("HOME", "/home/u");
     assert_eq!(of(&[home]), ["/home/u/.copilot"]);
     assert_eq!(of(&[home, ("COPILOT_HOME", " ")]), ["/home/u/.copilot"]);

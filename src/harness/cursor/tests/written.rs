@@ -1,10 +1,10 @@
 //! Stores while their owner writes or holds them, and where they are looked for.
 
 use super::*;
-use crate::env::{Env, Platform};
+use crate::env::Platform;
 use crate::harness::sql::support::{now, pass_at};
 use crate::harness::sql::writer::{Written, hold, number};
-use crate::roots::Roots;
+use crate::harness::testkit::candidates;
 
 /// CUR-005: the owner meets no lock, no row flickers, and a store that nobody writes is never touched.
 #[test]
@@ -30,11 +30,7 @@ fn cur_001_cur_003_the_root_and_the_id() {
         (Platform::MacOs, [("HOME", "/Users/u"), ("XDG_CONFIG_HOME", "/moved")], "/Users/u/.cursor/chats"),
         (Platform::Windows, [("USERPROFILE", "C:\\u"), ("APPDATA", "C:\\r")], "C:\\u\\.cursor\\chats"),
     ] {
-        let roots = Roots::new(&Env::of(platform, vars), None);
-        assert_eq!(
-            roots.candidates("cursor.chats").iter().map(|p| p.display().to_string()).collect::<Vec<_>>(),
-            [want]
-        );
+        assert_eq!(candidates("cursor.chats", platform, &vars), [want]);
     }
     let mut home = Home::new("ids");
     home.named(PARENT, &[], 10.0);

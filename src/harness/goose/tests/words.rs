@@ -1,17 +1,14 @@
 //! What messages, columns and ids of every shape make of a row.
 
 use super::*;
-use crate::env::{Env, Platform};
+use crate::env::Platform;
 use crate::harness::sql::support::board;
-use crate::roots::Roots;
+use crate::harness::testkit::candidates;
 
 /// GOOSE-001, GOOSE-002: where the database is looked for; Goose's own root variable moves nothing.
 #[test]
 fn goose_001_goose_002_candidates() {
-    let of = |platform, vars: &[(&str, &str)]| -> Vec<String> {
-        let roots = Roots::new(&Env::of(platform, vars.iter().copied()), None);
-        roots.candidates("goose.db").iter().map(|path| path.display().to_string()).collect()
-    };
+    let of = |platform, vars: &[(&str, &str)]| candidates("goose.db", platform, vars);
     let home = ("HOME", "/home/u");
     assert_eq!(of(Platform::Linux, &[home]), ["/home/u/.local/share/goose/sessions/sessions.db"]);
     assert_eq!(of(Platform::Linux, &[home, ("XDG_DATA_HOME", "/data")]), ["/data/goose/sessions/sessions.db"]);

@@ -2,6 +2,7 @@
 //! and a growing file against one read cold.
 
 use super::*;
+use crate::harness::testkit::{ends, grow};
 use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};
 
@@ -149,18 +150,15 @@ proptest! {
         let bytes = lines.concat().into_bytes();
         let (s, path) = store("split", "", NOW);
         let mut warm = reader(&s);
-        let mut cuts: Vec<usize> = cuts.iter().map(|cut| (cut * bytes.len() as f64) as usize).collect();
-        if by_line {
-            cuts = lines.iter().scan(0, |at, line| { *at += line.len(); Some(*at) }).collect();
-        }
-        cuts.push(bytes.len());
-        cuts.sort_unstable();
-        let mut from = 0;
-        for cut in cuts {
-            append(&path, &bytes[from..cut], NOW);
-            from = cut;
-            prop_assert_eq!(text(&one(&mut warm, NOW)), text(&one(&mut reader(&s), NOW)), "after {} bytes", cut);
-        }
+        let pieces = if by_line {
+            lines.iter().scan(0, |at, line| { *at += line.len(); Some(*at) }).collect()
+        } else {
+            ends(&cuts, bytes.len())
+        };
+        grow(&path, &bytes, pieces, |end| {
+            prop_assert_eq!(text(&one(&mut warm, NOW)), text(&one(&mut reader(&s), NOW)), "after {} bytes", end);
+            Ok(())
+        })?;
     }
 
     #[test]
