@@ -30,16 +30,7 @@ pub fn lengths(c: &mut Corpus) {
         c.head(format!("{path}: a length beside chunks"), &format!("{chunked}{{}}"), 400, "http.malformed");
     }
     for (path, cap) in LENIENT {
-        for length in [cap - 1, cap] {
-            c.post(
-                &format!("{length} bytes of junk, the cap or one below"),
-                path,
-                vec![json!({"repeat": "x", "times": length})],
-                length,
-                200,
-                "body.empty-object",
-            );
-        }
+        junk(c, path, cap, 200, "body.empty-object");
         let chunks = format!("{}2\r\n{{}}\r\n0\r\n\r\n", plain("POST", path, "Transfer-Encoding: chunked\r\n"));
         c.head(format!("{path}: chunks alone count as no body"), &chunks, 200, "body.empty-object");
         let same = format!("{}{{}}", plain("POST", path, "Content-Length: 2\r\nContent-Length: 2\r\n"));
@@ -53,16 +44,14 @@ pub fn lengths(c: &mut Corpus) {
         }
     }
     for (path, cap) in STRICT {
-        for length in [cap - 1, cap] {
-            c.post(
-                &format!("{length} bytes of junk, the cap or one below"),
-                path,
-                vec![json!({"repeat": "x", "times": length})],
-                length,
-                400,
-                "body.refused",
-            );
-        }
+        junk(c, path, cap, 400, "body.refused");
+    }
+}
+
+fn junk(c: &mut Corpus, path: &str, cap: usize, status: u16, counter: &str) {
+    for length in [cap - 1, cap] {
+        let name = format!("{length} bytes of junk, the cap or one below");
+        c.post(&name, path, vec![json!({"repeat": "x", "times": length})], length, status, counter);
     }
 }
 
