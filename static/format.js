@@ -67,6 +67,9 @@ export const count = (n) => whole.format(Math.round(n));
 /** `1 session`, `2 sessions`. */
 export const many = (n, one, more = `${one}s`) => `${count(n)} ${n === 1 ? one : more}`;
 
+/** What `412/m` counts. */
+export const RATE_WHY = 'output tokens per minute';
+
 /** `412/m`; `≥ 412/m` when the figure is a floor; null when unknown. */
 export function rate(perMinute, floor = false) {
   const n = num(perMinute);

@@ -21,7 +21,7 @@ export function ConsentBanner() {
   return html`<section class="banner" aria-label="Vendor quota">
     <p>Claude and Cursor publish what is left of a plan only to their own sign-in. If you allow it, Cargento reads that credential from this machine and asks the vendor for
       the figures, at most once per five minutes and only while this page is open. The credential is never written, logged or served, and no session content is sent.
-      You can change the answer below; <code>--no-usage</code> turns it off for good.</p>
+      The answer can be changed here at any time; <code>--no-usage</code> turns it off for good.</p>
     <p class="banner-acts"><button type="button" class="btn btn-plain" data-act="consent-yes" data-fk="consent|yes" data-fallback="consent|switch" onClick=${() => answer('granted')}>Read my quota</button>
       <button type="button" class="btn btn-plain" data-act="consent-no" data-fk="consent|no" data-fallback="consent|switch" onClick=${() => answer('declined')}>No thanks</button></p></section>`;
 }
@@ -38,7 +38,7 @@ function Line({ row, generated, selected, select }) {
     <div class="cap-window" role="rowheader"><button type="button" class="cap-name" data-act="window" data-fk=${`window|${row.key}`} aria-pressed=${selected ? 'true' : 'false'} onClick=${() => select(row.key)}>
       <${Mono} harness=${row.harness} /><span><${T} s=${row.label} /> · ${row.name}</span></button>${row.length ? html`<span class="cap-len fig">${row.length}</span>` : null}</div>
     <div class="cap-used fig" role="cell">${row.pct}%</div>
-    <div class="cap-clock" role="cell"><${CapacityBar} row=${row} /><span class="cap-ends" aria-hidden="true"><span>spent ${row.pct}%</span><span>${row.elapsed === null ? 'no clock' : `${Math.round(row.elapsed * 100)}% of time gone`}</span></span></div>
+    <div class="cap-clock" role="cell"><${CapacityBar} row=${row} /><span class="cap-ends" aria-hidden="true"><span>spent ${row.pct}%</span><span class=${row.elapsed === null ? undefined : 'cap-gone'}>${row.elapsed === null ? 'no clock' : `${Math.round(row.elapsed * 100)}% of time gone`}</span></span></div>
     <div class=${`cap-pace cap-ink-${row.tone}`} role="cell">${row.ratio === null ? html`<span class="absent" data-absent="">no pace</span>` : html`<span class="fig">${pace(row.ratio)}</span>${over ? html`<span class="cap-over">${over}</span>` : null}`}</div>
     <div class="cap-end" role="cell">${row.endsAt === null && row.left > 0 ? html`<span class="absent" data-absent="">not projected</span>` : endsText(row, generated)}</div>
     <div class="cap-reset" role="cell">${row.remaining === null ? html`<span class="absent" data-absent="">no reset published</span>` : html`<span class="fig">${duration(row.remaining)}</span>`}</div>

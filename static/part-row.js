@@ -6,7 +6,7 @@ import { Absent, Age, Boundary, Glyph, Label, T, Tool, html } from './part-base.
 import { Badge, Dot, Harness, LongTurn, Loop, Note, Outcome, Role } from './part-badge.js';
 import { Spark, TaskBar, TurnBar } from './part-bars.js';
 import { CopyCommand, CopyId, Raise } from './part-cue.js';
-import { ABSENT, rate, many } from './format.js';
+import { ABSENT, RATE_WHY, rate, many } from './format.js';
 import { projectHref, sessionHref } from './route.js';
 import { opened } from './app-context.js';
 
@@ -65,9 +65,8 @@ function Goal({ row }) {
 function Blocked({ row }) {
   const { block } = row;
   if (block.kind !== 'waiting') return html`<p class="row-inline" data-fact="blocked"><${Label}>BLOCKED<//> <span class="quiet-text">${block.kind === 'none' ? block.text : html`<${Absent}>${block.text}<//>`}</span></p>`;
-  const again = block.text === row.now.text;
   return html`<div data-fact="blocked"><${Label}>BLOCKED · ${row.responsibility}<//>
-    <p class="row-value row-need clamp3" title=${block.text}>${again ? 'Waiting on you' : html`<span class="sr">Waiting on you: </span><${Tool} s=${block.text} />`}</p>
+    <p class="row-value row-need clamp3" title=${block.text}><span class="sr">Waiting on you: </span><${Tool} s=${block.text} /></p>
     ${row.unconfirmed ? html`<p class="note">No sign of it for 5 minutes; the prompt may still stand.</p>` : null}
     <p class="row-controls"><${Raise} row=${row} /><${CopyCommand} row=${row} /></p></div>`;
 }
@@ -102,7 +101,7 @@ export function TaskList({ row }) {
 }
 
 /** The token rate, or that it is not reported. */
-export const Rate = ({ row }) => (row.rate === null ? html`<${Absent}>${ABSENT.rate}<//>` : html`<span class="fig">${rate(row.rate)}</span>`);
+export const Rate = ({ row }) => (row.rate === null ? html`<${Absent}>${ABSENT.rate}<//>` : html`<span class="fig" title=${RATE_WHY}>${rate(row.rate)}</span>`);
 
 /** How a row was read, when that limits what it can say. */
 export const Reading = ({ row }) => html`${row.scanOnly && (row.working || row.quiet) ? html`<${Note}>Read by scanning: no turn end can be observed here<//>` : null}
@@ -127,7 +126,7 @@ function Active({ row, spark }) {
       <${Pills} row=${row} />
     </div>
     <div class="row-goal" data-fact="goal"><${Goal} row=${row} /></div></div>
-    <div class="row-right"><div class="row-now" data-fact="now"><${Label}>NOW<//><p class="row-value row-doing clamp2"><${Now} row=${row} /></p>
+    <div class="row-right"><div class="row-now" data-fact="now"><${Label}>NOW<//><p class=${`row-value clamp2 ${row.blocked ? 'quiet-text' : 'row-doing'}`}><${Now} row=${row} /></p>
       ${row.working ? html`<${TurnBar} turn=${row.turn} />` : null}
       ${row.line ? html`<${Instruction} line=${row.line} />` : null}</div>
     <div class="row-next">${row.blocked ? html`<${Blocked} row=${row} /><${Next} row=${row} inline=${true} />` : html`<${Next} row=${row} /><${Blocked} row=${row} />`}</div>

@@ -5,7 +5,7 @@ import { Mono, Note } from './part-badge.js';
 import { Disclosure } from './part-disclosure.js';
 import { app } from './app-context.js';
 import { sentence } from './degrades.js';
-import { duration, many, rate } from './format.js';
+import { RATE_WHY, duration, many, rate } from './format.js';
 import { get } from './actions.js';
 import { KEYS, choice, write } from './keep.js';
 import { objects } from './model.js';
@@ -30,7 +30,7 @@ function Facts({ board }) {
   const figure = board.rows.length ? rate(board.rate, board.rateFloor) : null;
   return html`<p class="facts"><i class=${`dot dot-working${board.running ? ' dot-live' : ' dot-none'}`} aria-hidden="true"></i>
     <span><b>${board.running}</b> running</span><span class="facts-sub"><b>${board.subagents}</b> ${board.subagents === 1 ? 'subagent' : 'subagents'} observed</span>
-    ${figure === null ? null : html`<span class="facts-rate fig">${figure}</span>`}</p>`;
+    ${figure === null ? null : html`<span class="facts-rate fig" title=${RATE_WHY}>${figure}</span>`}</p>`;
 }
 
 const THEMES = ['auto', 'dark', 'light'];
@@ -109,12 +109,12 @@ export function Header({ state, extra }) {
 }
 
 /** What could not be read of a harness, in sentences. */
-const notesOf = (harness) => (harness.discovered ? objects(harness.raw.degrades).map((d) => sentence(d, harness.label)).filter(Boolean) : []);
+const notesOf = (harness) => (harness.discovered ? [...objects(harness.raw.degrades).map((d) => sentence(d, harness.label)), harness.error ? `${harness.label} read error: ${harness.error}` : ''].filter(Boolean) : []);
 
 function Chip({ harness, n }) {
   const look = !harness.discovered ? 'off' : harness.error ? 'warn' : 'on';
   const said = harness.discovered ? `${many(n, 'session')}${harness.error ? `, read error: ${harness.error}` : ''}` : 'not discovered';
-  return html`<li class=${`hx hx-${look}`} title=${harness.error ?? (harness.discovered ? notesOf(harness).join('\n') || undefined : 'not discovered')}><span aria-hidden="true" class="hx-in"><${Mono} harness=${harness.key} /><span class="hx-name">${harness.label}</span>
+  return html`<li class=${`hx hx-${look}`} title=${harness.discovered ? notesOf(harness).join('\n') || undefined : 'not discovered'}><span aria-hidden="true" class="hx-in"><${Mono} harness=${harness.key} /><span class="hx-name">${harness.label}</span>
     ${harness.discovered ? html`<b class="fig">${n}</b>` : null}${harness.error ? html`<span class="hx-err">!</span>` : null}</span><span class="sr">${harness.label}, ${said}</span></li>`;
 }
 

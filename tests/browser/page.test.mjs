@@ -80,15 +80,16 @@ else {
     of('pi').degrades = 'none';
     await open('#n=sessions', body);
     const fold = page.locator('.strip-hx > details', { hasText: 'could be read' });
-    assert.equal(await fold.locator('summary').innerText(), '2 notes on what could be read');
+    assert.equal(await fold.locator('summary').innerText(), '3 notes on what could be read');
     await fold.locator('summary').click();
     await fold.locator('.note').first().waitFor();
     const said = await fold.locator('.note').allInnerTexts();
-    assert.equal(said.length, 2);
+    assert.equal(said.length, 3);
+    assert.match(said[2], /Goose read error: OperationalError: database is locked/);
     assert.match(said[0], /Codex, codex\.rollouts: 3 records could not be read/);
     assert.match(said[1], /run cargento hooks codex/);
     assert.match(await page.locator('.hx-wide li').nth(1).getAttribute('title'), /codex\.rollouts[^]*cargento hooks codex/);
-    await publish(morning(NOW + 5));
+    await publish(payload(NOW + 5, []));
     is(await fold.count(), 0);
   });
 
