@@ -25,17 +25,17 @@ function Delegation({ project, rows }) {
   const whose = book.history === null ? ', in this tab; no history is kept in this run' : '';
   const caption = figure && figure.to > figure.from ? `Observed ${observed(figure.to - figure.from)}${whose}` : `Observed since this tab opened${whose}`;
   const facts = figure === null ? [] : [many(figure.turns, 'human turn'), figure.rate === null ? null : `≥ ${count(figure.rate)}/m while delegated`, figure.trend === null ? null : `${figure.trend > 0 ? '+' : ''}${figure.trend} points, ${figure.trend > 0 ? 'up' : figure.trend < 0 ? 'down' : 'level'} on the six hours before`].filter(Boolean);
-  return html`<section class="panel" data-group="delegation"><h2 class="group-h" tabindex="-1">Delegation</h2>
+  return html`<section class="part" data-group="delegation"><div class="group-bar"><h2 class="group-h" tabindex="-1">Delegation</h2></div>
     ${figure === null || figure.pct === null ? html`<p class="brief-main"><${Absent}>no figure yet<//></p><p class="quiet-text">It takes ten minutes in which something works or waits.</p>`
     : html`<p class="proj-tasks"><b class="fact-fig">${figure.pct}%</b> of the time ran without you</p><span class="bar" role="img" aria-label=${`${figure.pct}% of the time ran without you`}><i style=${{ width: `${figure.pct}%` }}></i></span>`}
-    ${facts.length ? html`<p>${facts.join(' · ')}</p>` : null}<p class="quiet-text">${caption}</p></section>`;
+    ${facts.length ? html`<p>${facts.join(' · ')}</p>` : null}<p class="note">${caption}</p></section>`;
 }
 
 function Waiting({ rows }) {
   const waiting = rows.filter((r) => r.blocked).sort((a, b) => (a.waitSince ?? Infinity) - (b.waitSince ?? Infinity));
-  return html`<section class="panel" data-group="waiting"><h2 class="group-h" tabindex="-1">Waiting on you <span class="fig">(${waiting.length})</span></h2>
-    ${waiting.length ? html`<ul class="ends">${waiting.map((row) => html`<li class="end" key=${row.key}><p><${SessionLink} row=${row} place="waiting" /> ${row.waitSince === null ? html`<${Absent}>${ABSENT.wait}<//>` : html`<${Age} since=${row.waitSince} />`}</p>
-      <p class="clamp2"><${Tool} s=${row.block.text} /></p><p class="row-controls"><${Raise} row=${row} place="waiting" /><${CopyCommand} row=${row} place="waiting" /></p></li>`)}</ul>`
+  return html`<section class="part" data-group="waiting"><div class="group-bar"><h2 class="group-h" tabindex="-1">Waiting on you <span class="fig">(${waiting.length})</span></h2></div>
+    ${waiting.length ? html`<ul class="ends">${waiting.map((row) => html`<li class="panel row-wait" key=${row.key}><p class="row-top"><b><${SessionLink} row=${row} place="waiting" /></b> ${row.waitSince === null ? html`<${Absent}>${ABSENT.wait}<//>` : html`<${Age} since=${row.waitSince} longAfter=${900} />`}</p>
+      <p class="clamp2" title=${row.block.text}><${Tool} s=${row.block.text} /></p><p class="row-controls"><${Raise} row=${row} place="waiting" /><${CopyCommand} row=${row} place="waiting" /></p></li>`)}</ul>`
     : html`<p><${Absent}>Nothing reported is waiting; a quiet row is not proof.<//></p>`}</section>`;
 }
 
@@ -43,7 +43,7 @@ function Tripwires({ project, rows, board, route }) {
   const c = conditionsOf(board.payload, new Set(rows.map((r) => r.key)));
   const saved = c.cards.filter((x) => x.rule);
   const tripped = saved.filter((x) => x.rule.state === 'tripped').length;
-  return html`<section class="panel panel-alone" data-group="tripwires"><h2 class="group-h" tabindex="-1">Tripwires</h2>
+  return html`<section class="group part" data-group="tripwires"><div class="group-bar"><h2 class="group-h" tabindex="-1">Tripwires</h2></div>
     ${c.off ? html`<p><${Absent}>Stage conditions are off for this run.<//></p>` : html`<p>${c.cards.length ? html`${many(saved.length, 'stage condition')} saved here, ${tripped} tripped. <a href=${projectHref(project, route.session, 'course')} data-fk="trip-course">Open Course</a>` : 'No workflow is observed here, so there is nothing to set a stage condition on.'}</p>`}
     <${Disclosure} id=${`old|${project}`} summary="Old tripwire notes"><${OldNotes} project=${project} /><//></section>`;
 }
@@ -106,12 +106,12 @@ export function Console({ project, rows, focus, board, record, route }) {
   const seen = useBridge(board.generated);
   const bridge = bridgeWord(seen, focus?.key ?? null);
   const model = typeof board.payload.observer_model === 'boolean' ? board.payload.observer_model : null;
-  const terminal = html`<div><h3 class="panel-h">Read-only terminal</h3><${Boundary} of=${seen} what="The terminal"><${Terminal} seen=${seen} focus=${focus} /><//></div>`;
-  const observer = html`<div><h3 class="panel-h">Model summaries</h3><${Observer} on=${model} focus=${focus} record=${record} /></div>`;
-  return html`<div class="panels panels-wide"><${Delegation} project=${project} rows=${rows} /><${Waiting} rows=${rows} /></div>
-    <${Boundary} of=${board.payload} what="Capacity"><${Capacity} board=${board} /><//>
+  const part = (title, on, name, body) => (on ? html`<section class="group part" data-group=${name}><div class="group-bar"><h3 class="group-h">${title}</h3></div>${body}</section>` : html`<div class="part"><h3><b>${title}</b></h3>${body}</div>`);
+  const terminal = part('Read-only terminal', bridge === 'on', 'terminal', html`<${Boundary} of=${seen} what="The terminal"><${Terminal} seen=${seen} focus=${focus} /><//>`);
+  const observer = part('Model summaries', model === true, 'observer', html`<${Observer} on=${model} focus=${focus} record=${record} />`);
+  return html`<div class="group panels duo"><${Delegation} project=${project} rows=${rows} /><${Waiting} rows=${rows} /></div>
+    <div class="group"><${Boundary} of=${board.payload} what="Capacity"><${Capacity} board=${board} /><//></div>
     <${Tripwires} project=${project} rows=${rows} board=${board} route=${route} />
-    ${bridge === 'on' ? html`<section class="panel panel-alone" data-group="terminal">${terminal}</section>` : null}
-    ${model ? html`<section class="panel panel-alone" data-group="observer">${observer}</section>` : null}
-    <${Disclosure} id="started" cls="fold-wide" summary=${`How this server was started — terminal bridge ${bridge}, observer model ${ON[model]}`}>${bridge === 'on' ? null : terminal}${model ? null : observer}<${Coverage} record=${record} board=${board} /><//>`;
+    ${bridge === 'on' ? terminal : null}${model ? observer : null}
+    <${Disclosure} id="started" summary=${`How this server was started — terminal bridge ${bridge}, observer model ${ON[model]}`}>${bridge === 'on' ? null : terminal}${model ? null : observer}<${Coverage} record=${record} board=${board} /><//>`;
 }

@@ -27,7 +27,7 @@ function Card({ row }) {
     <${Pills} row=${row} /></article>`;
 }
 
-const End = (row) => html`<li class="end" key=${row.key}><${Outcome} outcome=${row.outcome} /> <${SessionLink} row=${row} place="end" />
+const End = (row) => html`<li key=${row.key}><${Outcome} outcome=${row.outcome} /><span><${SessionLink} row=${row} place="end" /></span>
   <span class="quiet-text">${row.git ?? ABSENT.git} · <${T} s=${row.harnessLabel} />, <${Age} since=${row.endedAt ?? row.finishedAt} after=" ago" /></span></li>`;
 
 function Plan({ plan }) {
@@ -39,10 +39,10 @@ export function Now({ rows, board, project }) {
   const going = rows.filter((r) => r.active).sort((a, b) => Number(b.blocked) - Number(a.blocked));
   const ended = rows.filter((r) => r.outcome).sort((a, b) => (b.endedAt ?? b.finishedAt) - (a.endedAt ?? a.finishedAt));
   const plans = plansOf(rows, objects(board.payload.tripwires?.sources), board.generated);
-  return html`<section class="group" data-group="going-on"><h2 class="group-h" tabindex="-1">GOING ON <span class="fig">(${going.length})</span></h2>
-      ${going.length ? html`<div class="panels">${going.map((row) => html`<${Boundary} key=${row.key} of=${row} what="This session"><${Card} row=${row} /><//>`)}</div>` : html`<p class="empty" data-absent="">Nothing here is working and nothing waits on you.</p>`}</section>
-    <section class="group" data-group="ended"><h2 class="group-h" tabindex="-1">HOW THINGS ENDED <span class="fig">(${ended.length})</span></h2>
-      ${ended.length ? html`<ul class="ends"><${More} id=${`ended|${project}`} items=${ended} shown=${ENDED} draw=${End} /></ul>` : html`<p class="empty" data-absent="">No stop or end was observed here. A session without one may still be running.</p>`}</section>
-    <section class="group" data-group="workflows"><h2 class="group-h" tabindex="-1">WORKFLOW EVIDENCE <span class="fig">(${plans.length})</span></h2>
-      ${plans.length ? html`<div class="panels panels-wide">${plans.map((plan) => html`<${Boundary} key=${plan.workflow} of=${plan} what="This workflow"><${Plan} plan=${plan} /><//>`)}</div>` : html`<p class="empty" data-absent="">No session here publishes a workflow. That says nothing about whether one exists.</p>`}</section>`;
+  return html`<section class="group" data-group="going-on"><div class="group-bar"><h2 class="group-h" tabindex="-1">GOING ON <span class="fig">(${going.length})</span></h2></div>
+      ${going.length ? html`<div class="panels">${going.map((row) => html`<${Boundary} key=${row.key} of=${row} what="This session"><${Card} row=${row} /><//>`)}</div>` : html`<p class="note" data-absent="">Nothing here is working and nothing waits on you.</p>`}</section>
+    <section class="group" data-group="ended"><div class="group-bar"><h2 class="group-h" tabindex="-1">HOW THINGS ENDED <span class="fig">(${ended.length})</span></h2></div>
+      ${ended.length ? html`<ul class="lines"><${More} id=${`ended|${project}`} items=${ended} shown=${ENDED} draw=${End} /></ul>` : html`<p class="note" data-absent="">No stop or end was observed here. A session without one may still be running.</p>`}</section>
+    <section class="group" data-group="workflows"><div class="group-bar"><h2 class="group-h" tabindex="-1">WORKFLOW EVIDENCE <span class="fig">(${plans.length})</span></h2></div>
+      ${plans.length ? html`<div class="panels">${plans.map((plan) => html`<${Boundary} key=${plan.workflow} of=${plan} what="This workflow"><${Plan} plan=${plan} /><//>`)}</div>` : html`<p class="note" data-absent="">No session here publishes a workflow. That says nothing about whether one exists.</p>`}</section>`;
 }

@@ -1,6 +1,7 @@
 // The standing briefing of a project: what it is assigned, what runs, what waits on the reader; then the latest evidence and
 // direction. Typed words and derived ones stand side by side and are never merged; each line names its source.
 import { Absent, Age, Label, T, Tool, html } from './part-base.js';
+import { Dot } from './part-badge.js';
 import { CopyCommand, Raise } from './part-cue.js';
 import { Disclosure } from './part-disclosure.js';
 import { Tree } from './part-tree.js';
@@ -66,7 +67,7 @@ function Goals({ rows, record, board }) {
 }
 
 function Running({ row }) {
-  const root = { name: row.title || 'Session title not published', state: 'working', live: row.live, since: null, model: null };
+  const root = { name: row.title || 'Session title not published', state: 'working', live: row.live, since: null, model: row.model, turn: row.turn.elapsed };
   const list = agentsOf(row.subagents);
   return html`<div class="brief-run"><${Tree} id=${`brief|${row.key}`} root=${root} list=${list.slice(0, LINES)} omitted=${row.subagents.omitted} />
     ${list.length > LINES ? html`<p class="quiet-text">+${list.length - LINES} more <a href=${sessionHref(row)}>on its page</a></p>` : null}</div>`;
@@ -98,7 +99,7 @@ function Command({ rows, record }) {
   const waiting = rows.filter((r) => r.blocked).sort((a, b) => (a.waitSince ?? Infinity) - (b.waitSince ?? Infinity));
   const [row] = waiting;
   if (!row) return html`<p class="quiet-text">${rows.every((r) => r.blockKnown) ? 'No session here reports that it waits on you.' : `No reported wait; ${rows.filter((r) => r.blockKnown).length} of ${rows.length} sessions report block state.`}</p><${Followed} rows=${rows} record=${record} />`;
-  return html`<p><span class="row-need">WAITING ON YOU</span> ${row.waitSince === null ? html`<${Absent}>${ABSENT.wait}<//>` : html`<${Age} since=${row.waitSince} longAfter=${900} />`}</p>
+  return html`<p class="row-controls"><${Dot} state="needs_input" live=${false} /><span class="label row-need">WAITING ON YOU</span> ${row.waitSince === null ? html`<${Absent}>${ABSENT.wait}<//>` : html`<${Age} since=${row.waitSince} longAfter=${900} />`}</p>
     <p class="brief-main"><${SessionLink} row=${row} place="command" /></p>
     <p class="clamp3" title=${row.block.text}><${Tool} s=${row.block.text} /></p>
     ${row.unconfirmed ? html`<p class="note">No sign of it for 5 minutes; the prompt may still stand.</p>` : null}
@@ -108,7 +109,7 @@ function Command({ rows, record }) {
 }
 
 function Latest({ name, what, none, id }) {
-  return html`<div><${Label}>${name}<//>${what ? html`<p class="clamp2" title=${what.text}>${what.label ? html`<span class="quiet-text"><${T} s=${what.label} />: </span>` : null}<${T} s=${what.text} /> <${Ago} at=${what.at} /></p>
+  return html`<div class="brief-last row-controls"><${Label}>${name}<//>${what ? html`<p class="clamp2" title=${what.text}>${what.label ? html`<span class="quiet-text"><${T} s=${what.label} />: </span>` : null}<${T} s=${what.text} /> <${Ago} at=${what.at} /></p>
     <${Disclosure} id=${id} summary="Source"><p><${T} s=${what.source} /></p><//>` : html`<p><${Absent}>${none}<//></p>`}</div>`;
 }
 
@@ -120,7 +121,6 @@ export function Briefing({ project, rows, focus, record, board }) {
       <div class="brief-cell"><h2 class="label">ASSIGNMENT</h2><${Item} rows=${scope} body=${record.body} board=${board} /><${Goals} rows=${scope} record=${record} board=${board} /></div>
       <div class="brief-cell brief-exec"><h2 class="label">EXECUTION</h2><${Execution} rows=${scope} body=${record.body} /></div>
       <div class=${`brief-cell${rows.some((r) => r.blocked) ? ' row-wait' : ''}`}><h2 class="label">COMMAND</h2><${Command} rows=${rows} record=${record} /></div>
-    </section>
-    <div class="brief-foot"><${Latest} name="LATEST EVIDENCE" id=${`evidence|${project}`} what=${evidenceOf(scope, record.body)} none=${`No evidence observed${unread}`} />
-      <${Latest} name="DIRECTION" id=${`direction|${project}`} what=${directionOf(scope, record.body)} none=${`No direction published${unread}`} /></div>`;
+      <${Latest} name="LATEST EVIDENCE" id=${`evidence|${project}`} what=${evidenceOf(scope, record.body)} none=${`No evidence observed${unread}`} />
+      <${Latest} name="DIRECTION" id=${`direction|${project}`} what=${directionOf(scope, record.body)} none=${`No direction published${unread}`} /></section>`;
 }

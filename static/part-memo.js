@@ -41,7 +41,7 @@ export function Composer({ project }) {
     drafts.delete(project);
     again({});
   };
-  return html`<form class="row-controls" onSubmit=${submit}><label class="memo-box"><span class="sr">Note to yourself</span><input class="input" maxlength=${LIMIT} placeholder="Note to yourself" data-fk="note" value=${draft} onInput=${type} onKeyDown=${restore} /></label>
+  return html`<form onSubmit=${submit}><label class="memo-box"><span class="sr">Note to yourself</span><input class="input" maxlength=${LIMIT} placeholder="Note to yourself" data-fk="note" value=${draft} onInput=${type} onKeyDown=${restore} /></label>
       <button class="btn btn-plain" data-act="keep-note" data-fk="note-keep">Keep note</button><span class="note">${cue?.text || 'stays in this tab; nothing is sent'}</span></form>
     ${list.length ? html`<${Disclosure} id=${`notes|${project}`} summary=${many(list.length, 'note in this tab', 'notes in this tab')}><ol class="ends">${list.map((n) => html`<li key=${n.key}><${T} s=${n.text} /></li>`)}</ol><//>` : null}`;
 }
@@ -89,7 +89,7 @@ export function OldNotes({ project }) {
     }
   };
   return html`<div><p class="quiet-text">Notes of yours, kept in this browser. They watch nothing, stop nothing and reach no agent; a switch only marks a note.</p>
-    <ul class="ends">${list.map((r, i) => html`<li key=${`${i}${r.text}`}><label class="choice-o"><input type="checkbox" checked=${r.enabled} data-fk=${`rule|${i}`} onChange=${() => keep(list.map((x, k) => (k === i ? { ...x, enabled: !x.enabled } : x)))} /><${T} s=${r.text} /></label>
+    <ul class="ends">${list.map((r, i) => html`<li class="end" key=${`${i}${r.text}`}><label class="choice-o"><input type="checkbox" checked=${r.enabled} data-fk=${`rule|${i}`} onChange=${() => keep(list.map((x, k) => (k === i ? { ...x, enabled: !x.enabled } : x)))} /><${T} s=${r.text} /></label>
       <button type="button" class="btn btn-quiet" data-act="rule-drop" data-fk=${`rule-drop|${i}`} data-fallback="rule-new" onClick=${() => keep(list.filter((_, k) => k !== i))}>remove<span class="sr"> this note</span></button></li>`)}</ul>
     <label class="memo-box"><span class="sr">Add a note; Enter adds it, Escape clears the box</span><input class="input" maxlength=${LIMIT} placeholder=${list.length >= RULES ? 'Fifty notes are kept at most' : 'Add a note, Enter keeps it'} data-fk="rule-new" value=${draft} onInput=${(e) => type(e.currentTarget.value)} onKeyDown=${keys} /></label></div>`;
 }

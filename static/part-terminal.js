@@ -128,7 +128,7 @@ function Screen({ mine }) {
     }
     return () => mine.host.remove();
   }, [mine, mine.term]);
-  return html`<div class="term" ref=${place} role="region" aria-label="Terminal output, read only" tabindex="0"></div>`;
+  return html`<div class="term panel" ref=${place} role="region" aria-label="Terminal output, read only" tabindex="0"></div>`;
 }
 
 const Recipe = () => html`<${Disclosure} id="recipe" summary="How to register the session"><p>Run this inside the session's own tmux pane, with the file this dashboard was started with:</p>

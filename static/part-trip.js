@@ -90,14 +90,15 @@ function Card({ card, board, place, suspended }) {
   const labels = { busy: 'Sending', done: 'Saved', failed: 'Not saved' };
   const word = source?.workflow ?? rule?.workflow;
   return html`<article class="panel" data-condition=${state ?? 'none'} onKeyDown=${cancel}>
-    <h3 class="panel-h"><${T} s=${str(word) || 'Workflow'} />${str(source?.goal) ? html` <span class="quiet-text">· <${T} s=${source.goal} /></span>` : null}</h3>
-    <p>${rule === null ? html`<${Absent}>No condition saved<//>` : html`<span class=${`mark ${tripped ? 'mark-amber' : 'mark-plain'}`}>${state.toUpperCase()}</span> on entering <b><${T} s=${saved} /></b>${moment(rule.saved_at) === null ? null : html` · saved <${Age} since=${rule.saved_at} after=" ago" />`}`}</p>
+    <h3><b><${T} s=${str(word) || 'Workflow'} /></b>${str(source?.goal) ? html` <span class="quiet-text">· <${T} s=${source.goal} /></span>` : null}</h3>
+    <p>${rule === null ? html`<${Absent}>No condition saved<//>` : html`<span class=${`mark ${tripped ? 'mark-drift' : 'mark-plain'}`}>${state.toUpperCase()}</span> on entering <b><${T} s=${saved} /></b>${moment(rule.saved_at) === null ? null : html` · saved <${Age} since=${rule.saved_at} after=" ago" />`}`}</p>
     ${rule?.trip ? html`<${Trip} trip=${rule.trip} generated=${board.generated} />` : null}
     <p class="quiet-text">${str(rule?.why) ? html`<${T} s=${rule.why} /> ` : null}${evaluated === null ? 'Coverage not measured: no source was read.' : `${many(evaluated, 'entity', 'entities')} considered${partial ? '; coverage is partial' : ''}.`}
-      ${source ? html`<${Sessions} source=${source} board=${board} />` : ' No session on the board observes this workflow now.'}${str(rule?.delivery_why) ? html` <${T} s=${rule.delivery_why} />` : null}</p>
+      ${source ? html`<${Sessions} source=${source} board=${board} />` : ' No session on the board observes this workflow now.'}</p>
+    ${rule && (str(rule.delivery_why) || !board.nativeNotify) ? html`<p class="quiet-text">${str(rule.delivery_why) ? html`<${T} s=${rule.delivery_why} /> ` : null}${board.nativeNotify ? null : board.payload.browser_lane === true ? 'A browser tab has reported that it can notify; whether a banner was seen is not known.' : 'No browser tab has reported that it can notify.'}</p>` : null}
     ${ambiguous ? html`<p>Another workflow has the same name, goal and sessions. Open one of the source sessions alone, or rename one, before saving.</p>` : null}
     <div class="row-controls">
-      ${source ? html`<label class="row-sid"><${Label}>Stage<//> <select class="input trip-select" data-fk=${key('stage')} value=${picked} onChange=${pick}>
+      ${source ? html`<label class="pick"><${Label}>Stage<//> <select class="input" data-fk=${key('stage')} value=${picked} onChange=${pick}>
           ${saved ? null : html`<option value="">pick a stage</option>`}
           ${saved && !stages.includes(saved) ? html`<option value=${saved}>${saved} (no longer declared)</option>` : null}
           ${stages.map((s) => html`<option value=${s}>${s}</option>`)}</select></label>
@@ -116,6 +117,5 @@ export function Conditions({ conditions, board, place }) {
     <div class="group-bar"><h2 class="group-h" id=${`conditions-${place}`} tabindex="-1">Stage conditions <span class="fig">(${cards.length})</span></h2><span class="note">alert once when an entity is observed entering a stage; nothing is written into a session</span></div>
     ${error ? html`<div class="banner banner-amber"><p><${T} s=${error} /></p></div>` : null}
     ${suspended ? html`<p class="note">Workflow reads are off for this run, so every condition is suspended.</p>` : null}
-    <div class="panels">${cards.map((card) => html`<${Boundary} key=${card.id} of=${card} what="This condition"><${Card} card=${card} board=${board} place=${place} suspended=${suspended} /><//>`)}</div>
-    ${cards.some((c) => c.rule) && !board.nativeNotify ? html`<p class="note">${board.payload.browser_lane === true ? 'A browser tab has reported that it can notify; whether a banner was seen is not known.' : 'No browser tab has reported that it can notify.'}</p>` : null}</section>`;
+    <div class="panels">${cards.map((card) => html`<${Boundary} key=${card.id} of=${card} what="This condition"><${Card} card=${card} board=${board} place=${place} suspended=${suspended} /><//>`)}</div></section>`;
 }

@@ -82,9 +82,9 @@ function Cockpit({ state, rows }) {
     <div class="view-head"><h1 class="h1" tabindex="-1"><${T} s=${project} /></h1><p class="lead">${countLine(rows)}</p>${rows.length > 1 ? html`<p class="lead" title=${SHARED_WHY}>${rows.length} sessions share this display label<span class="sr">. ${SHARED_WHY}</span></p>` : null}</div>
     ${route.session && !focus ? html`<div class="banner banner-amber"><p>The session in this link (<code>${route.session}</code>) is not in the current payload. The whole project is shown.</p></div>` : null}
     <${Boundary} of=${board.payload} what="The briefing"><${Briefing} project=${project} rows=${rows} focus=${focus} record=${record} board=${board} /><//>
-    <${Composer} project=${project} /><${HumanContext} key=${project} project=${project} />
+    <div class="memo row-controls"><${Composer} project=${project} /><${HumanContext} key=${project} project=${project} /></div>
     <${Tabs} id="cockpit" label="Project" tabs=${tabs} selected=${route.tab} open=${open} />
-    <${Panel} id="cockpit" selected=${route.tab}><p class="lead">${LEDE[route.tab]}${route.tab === 'now' && focus ? ' Now stays project-wide while a session is in focus.' : ''}</p>
+    <${Panel} id="cockpit" selected=${route.tab}><p class="lead">${LEDE[route.tab]}${route.tab === 'now' && focus ? ' Now stays project-wide.' : ''}</p>
       <${Boundary} key=${route.tab} of=${board.payload} what="This tab"><${Open} project=${project} rows=${rows} focus=${focus} board=${board} record=${record} course=${course} route=${route} /><//><//>
   </div></div>`;
 }

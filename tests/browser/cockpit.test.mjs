@@ -182,7 +182,7 @@ else {
   test('UI-154 UI-155 the briefing keeps the wait in sight on every tab and at every scope', async () => {
     for (const place of [SHOP, `${TABLE}:course`, `${SHOP}:decisions`, `${SHOP}:console`]) {
       await open(place);
-      await r.sees('[aria-label=Briefing]', 'WAITING ON YOU 14m', 'Fix checkout totals', 'Run the migration against staging before the tax tests?', 'RAISE', 'COPY COMMAND', 'YOUR WORDS · GOAL', 'DERIVED FROM THE HARNESS', 'observed 4m ago', 'case-9 · review', 'importer', 'Push needs a separate authorization');
+      await r.sees('[aria-label=Briefing]', 'WAITING ON YOU 14m', 'Fix checkout totals', 'Run the migration against staging before the tax tests?', 'RAISE', 'COPY COMMAND', 'YOUR WORDS · GOAL', 'DERIVED FROM THE HARNESS', 'observed 4m ago', 'case-9 · review', 'importer', 'claude-opus-5', 'Push needs a separate authorization', 'LATEST EVIDENCE', 'DIRECTION');
     }
     await r.sees('main', /LATEST EVIDENCE check run: cargo test: 41 passed 6m ago/);
     await page.click('summary:has-text("Source") >> nth=0');
@@ -455,6 +455,29 @@ else {
     await page.waitForSelector('details[open] >> text=The observed record');
     await publish(busy(NOW + 5));
     assert.ok(await page.locator('details[open] >> text=The observed record').count());
+  });
+
+  test('UI-158 UI-166 LOOK-073 cards share the width, the open tab and its panel their edges, decisions their columns', async () => {
+    const boxes = (selector) => page.$$eval(selector, (l) => l.map((n) => n.getBoundingClientRect()).map((b) => ({ left: Math.round(b.left), right: Math.round(b.right), top: Math.round(b.top), height: Math.round(b.height) })));
+    const going = (n) => payload(NOW, Array.from({ length: n }, (_, i) => row('claude', `run0000${i}`, { title: `Run ${i} ${'of words '.repeat(6 * (i % 2))}`, state: 'working' })));
+    for (const [n, lines] of [[1, [1]], [2, [2]], [3, [3]], [4, [2, 2]]]) {
+      await open(SHOP, going(n));
+      const [group] = await boxes('[data-group=going-on]');
+      const cards = await boxes('[data-group=going-on] .panel');
+      const tops = [...new Set(cards.map((c) => c.top))];
+      is(tops.map((top) => cards.filter((c) => c.top === top).length), lines, `${n} cards`);
+      for (const top of tops) is(new Set(cards.filter((c) => c.top === top).map((c) => c.height)).size, 1, `${n} cards, equal heights`);
+      if (n > 1) assert.ok(Math.abs(Math.max(...cards.map((c) => c.right)) - group.right) <= 1, `${n} cards reach the right edge`);
+      else assert.ok(cards[0].right - cards[0].left <= 0.68 * (group.right - group.left), 'one card keeps to two thirds');
+    }
+    await open(`${SHOP}:decisions`);
+    const [[brief], [panel], [tab]] = [await boxes('.brief'), await boxes('[role=tabpanel]'), await boxes('[role=tab]')];
+    is([panel.left, panel.right, tab.left], [brief.left, brief.right, brief.left]);
+    for (const nth of [1, 2, 3, 4, 5]) is(new Set((await boxes(`[data-group=decisions] li > :nth-child(${nth})`)).map((b) => b.left)).size, 1, `column ${nth}`);
+    await r.sees('[data-group=decisions] li', /approve case-7 by captain/);
+    await open('#n=projects');
+    const lane = (name) => page.locator(`[data-condition]:has(h3:has-text("${name}"))`).innerText().then((t) => t.includes('A browser tab has reported that it can notify; whether a banner was seen is not known.'));
+    is([await lane('tables'), await lane('gone'), await lane('docs')], [true, true, false], 'the lane is said where a rule is saved');
   });
 
   test('UI-152 LOOK-070 no sideways scrolling, and below 900 px the rail is a disclosure', async () => {
