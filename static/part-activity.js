@@ -30,8 +30,8 @@ export const rootOf = (row) => ({
 function Current({ row, agents }) {
   return html`<${Part} name="current" title="CURRENT ACTIVITY" of=${row}><p class="now-line"><${Dot} state=${row.state} live=${row.live} /><b>${STATE_WORD[row.state]}</b> · <span data-fact="now"><${Now} row=${row} /></span></p>
     ${row.instruction && !repeatsTitle(row.title, row.instruction.text) ? html`<${Instruction} line=${row.instruction} />` : null}
-    ${agents ?? html`${row.subagents.heading ? html`<p class="label">${row.subagents.heading}</p>` : null}
-      ${row.subagents.list.length || row.subagents.omitted ? html`<${Tree} id=${row.key} root=${rootOf(row)} list=${agentsOf(row.subagents)} omitted=${row.subagents.omitted} />` : html`<p><${Absent}>No subagent observed<//></p>`}`}<//>`;
+    ${row.subagents.heading ? html`<p class="label">${row.subagents.heading}</p>` : null}
+    ${agents ?? html`${row.subagents.list.length || row.subagents.omitted ? html`<${Tree} id=${row.key} root=${rootOf(row)} list=${agentsOf(row.subagents)} omitted=${row.subagents.omitted} />` : html`<p><${Absent}>No subagent observed<//></p>`}`}<//>`;
 }
 
 function Blocked({ row }) {
