@@ -67,7 +67,7 @@ function Blocked({ row }) {
   if (block.kind !== 'waiting') return html`<p class="row-inline" data-fact="blocked"><${Label}>BLOCKED<//> <span class="quiet-text">${block.kind === 'none' ? block.text : html`<${Absent}>${block.text}<//>`}</span></p>`;
   const again = block.text === row.now.text;
   return html`<div data-fact="blocked"><${Label}>BLOCKED · ${row.responsibility}<//>
-    <p class="row-value row-need clamp3" title=${block.text}>${again ? 'Waiting on you' : html`<span class="sr">Waiting on you: </span><${Tool} s=${block.text} />`}</p>
+    <p class="row-value row-need clamp3" title=${block.text}>${again ? html`Waiting on you<span class="sr">: <${Tool} s=${block.text} /></span>` : html`<span class="sr">Waiting on you: </span><${Tool} s=${block.text} />`}</p>
     ${row.unconfirmed ? html`<p class="note">No sign of it for 5 minutes; the prompt may still stand.</p>` : null}
     <p class="row-controls"><${Raise} row=${row} /><${CopyCommand} row=${row} /></p></div>`;
 }
