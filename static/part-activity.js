@@ -92,7 +92,7 @@ function Notifications({ row }) {
   const n = num(raw.delivery_raises) ?? 0;
   if (n < 1) return null;
   const lines = [raw.delivery_why, raw.delivery_mixed === true ? raw.delivery_mixed_why : '', raw.delivery_binding_why, raw.browser_lane_why].map(str).filter(Boolean);
-  return html`<${Part} name="notifications" title="NOTIFICATIONS" of=${row}><p>${n === 1 ? 'One notification was raised' : `${n} notifications were raised. The most recent`}${moment(raw.delivery_at) === null ? ':' : html` <${Age} since=${raw.delivery_at} after=" ago:" />`}</p>${lines.map((t) => html`<p><${T} s=${t} /></p>`)}<//>`;
+  return html`<${Part} name="notifications" title="NOTIFICATIONS" of=${row}><p>${n === 1 ? 'One notification was raised:' : `${n} notifications were raised. The most recent:`}${moment(raw.delivery_at) === null ? null : html` <${Age} since=${raw.delivery_at} after=" ago" />`}</p>${lines.map((t) => html`<p><${T} s=${t} /></p>`)}<//>`;
 }
 
 /** What the ways back into a session can and cannot do here. */

@@ -116,7 +116,7 @@ function Missing({ state }) {
   const { board, route } = state;
   const hours = board?.windowHours;
   return html`<h1 class="h1" tabindex="-1"><${T} s=${route.project} /></h1>
-    <p class="empty-lead">${board ? 'No session of this project is in the current payload.' : 'The first payload has not arrived yet.'}${board && hours > 0 && !board.showAll ? ` The board holds sessions observed in the last ${hours} hours.` : ''}</p>${board ? html`<p><a href="#n=projects">All projects</a></p>` : null}`;
+    <p class="empty-lead" data-absent="">${board ? 'No session of this project is in the current payload.' : 'The first payload has not arrived yet.'}${board && hours > 0 && !board.showAll ? ` The board holds sessions observed in the last ${hours} hours.` : ''}</p>${board ? html`<p><a href="#n=projects">All projects</a></p>` : null}`;
 }
 
 export default function Project({ state }) {
