@@ -24,7 +24,7 @@ function signalsOf(row) {
   if (row.outcome?.tone === 'bad') out.push(row.outcome.kind);
   if (conflicting(row)) out.push('attribution');
   if (row.loop) out.push('loop');
-  if (row.long) out.push('long-turn');
+  if (row.long && row.working) out.push('long-turn');
   if (row.outcome && row.outcome.tone !== 'bad') out.push(row.outcome.kind);
   if (openTask(row)) out.push('task');
   return out;
@@ -56,7 +56,8 @@ export function tie(order) {
 
 function needsOrder(ties) {
   const rank = (i) => (i.kind === 'question' ? 0 : i.row.waitSince !== null ? 1 : 2);
-  return (a, b) => rank(a) - rank(b) || (rank(a) < 2 ? a.row.waitSince - b.row.waitSince : 0) || (rank(a) === 0 ? a.index - b.index : 0) || ties(a, b);
+  const since = (i) => i.row.waitSince ?? Number.MAX_VALUE;
+  return (a, b) => rank(a) - rank(b) || (rank(a) < 2 ? since(a) - since(b) : 0) || (rank(a) === 0 ? a.index - b.index : 0) || ties(a, b);
 }
 
 const riskOrder = (ties) => (a, b) => RISK.indexOf(a.kind) - RISK.indexOf(b.kind)
@@ -86,7 +87,7 @@ function quotaItems(board) {
     const early = w.endsAt !== null && w.remaining !== null && w.endsAt < board.generated + w.remaining;
     if (w.pct >= LEVEL || early) {
       const ends = w.left === 0 ? 'already spent' : early ? `at its average pace the budget ends ${endsText(w, board.generated)}, before the reset` : `the budget ends ${endsText(w, board.generated)}`;
-      out.push({ key: `quota:${w.key}`, kind: 'quota', label: KIND.quota, reason: early ? 'pace' : 'level', text: `${w.label} ${w.name}: ${w.pct}% used; ${ends}.` });
+      out.push({ key: `quota:${w.key}`, kind: 'quota', label: KIND.quota, reason: !early ? 'level' : w.pct >= LEVEL ? 'level and pace' : 'pace', text: `${w.label} ${w.name}: ${w.pct}% used; ${ends}.` });
     }
     for (const m of w.models) if (m.pct >= LEVEL) out.push({ key: `quota:${w.key}:${m.label}`, kind: 'quota', label: KIND.quota, reason: 'level', text: `${w.label} ${w.name}, ${m.label}: ${m.pct}% used; this limit has no clock.` });
   }
@@ -107,7 +108,7 @@ function briefOf(groups, rest, total) {
   const count = (test) => others.filter(test).length;
   const partly = count((r) => r.gaps.length > 0);
   return [
-    `${a} of ${many(total, 'session')} ${total === 1 ? 'carries' : 'carry'} a subject: ${list([[groups.needs.length, 'waiting on you'], [groups.risk.length, 'at risk'], [groups.close.length, 'to close the loop']])}.`,
+    `${a} of ${total} sessions carry a subject: ${list([[groups.needs.length, 'waiting on you'], [groups.risk.length, 'at risk'], [groups.close.length, 'to close the loop']])}.`,
     others.length ? `The other ${others.length}: ${list([[count((r) => r.working), 'moving'], [count((r) => r.quiet), 'quiet'], [count((r) => r.ended), 'ended'], [count((r) => !r.working && !r.quiet && !r.ended), 'in no counted state']])}; of these, ${partly || 'none'} partially read.` : 'No other session is on the board.',
   ];
 }
@@ -136,7 +137,7 @@ export function coverageOf(board) {
   const counts = new Map();
   for (const r of rows) counts.set(r.harness, (counts.get(r.harness) ?? 0) + 1);
   return {
-    line: `${rows.filter((r) => r.blockKnown).length} of ${many(rows.length, 'session')} report block state; ${many(rows.filter((r) => r.ended).length, 'observed end')}.`,
+    line: `${rows.filter((r) => r.blockKnown).length} of ${rows.length} sessions report block state; ${many(rows.filter((r) => r.ended).length, 'observed end')}.`,
     harnesses: board.harnesses.filter((h) => h.discovered).map((h) => ({
       key: h.key, label: h.label, n: counts.get(h.key) ?? 0, waits: h.reportsWaits ? `reports needs input${h.waitsWhen ? `: ${h.waitsWhen}` : ''}` : 'does not report needs input',
       rate: h.reportsRate ? 'reports its token rate' : 'reports no token rate', error: h.error,

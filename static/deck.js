@@ -122,7 +122,7 @@ export const parkedOf = (body) => objects(body?.parked).map((p) => ({ id: str(p.
 export function limitsOf(body, words) {
   const out = [];
   const read = body?.read !== null && typeof body?.read === 'object' ? body.read : {};
-  if (read.whole === false) out.push(`Only the newest part of its record was read${moment(read.from) ? `, from ${words(read.from)} on` : ''}.`);
+  if (read.whole === false) out.push(`Only the newest part of its record was read${moment(read.from) && words(read.from) ? `, from ${words(read.from)} on` : ''}.`);
   const cannot = strings(body?.cannot);
   if (cannot.length) out.push(`This harness's store does not say: ${cannot.join(', ').replaceAll('.', ' ')}.`);
   return out;

@@ -1,8 +1,7 @@
 // What happened over time, from the server's stored history and from what this tab saw since: changes of state, whose they
 // were, the lanes of a strip, and how much ran without the reader. Pure. A stored session's first record is where it stood,
 // not a change; its last one opens no span, since nobody knows how long it held.
-import { num } from './format.js';
-import { objects, str } from './model.js';
+import { moment, objects, str } from './model.js';
 
 const ANSWER = 60;
 const LEAST = 600;
@@ -14,7 +13,7 @@ export const MODES = ['active', 'all', 'decisions'];
 function stored(book, owns) {
   const by = new Map();
   for (const r of objects(book.history)) {
-    const at = num(r.last_activity);
+    const at = moment(r.last_activity);
     const key = `${str(r.harness)}:${str(r.sid)}`;
     if (!(at > 0) || !owns(key, str(r.project))) continue;
     if (!by.has(key)) by.set(key, []);

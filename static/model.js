@@ -9,8 +9,8 @@ export const str = (v) => (typeof v === 'string' ? v : '');
 export const objects = (v) => (Array.isArray(v) ? v.filter((x) => x !== null && typeof x === 'object' && !Array.isArray(x)) : []);
 /** The non-empty strings of a list. */
 export const strings = (v) => (Array.isArray(v) ? v.filter((x) => typeof x === 'string' && x) : []);
-/** A time in seconds after the epoch, else null: 0 and below mean unknown. */
-export const moment = (v) => (num(v) > 0 ? v : null);
+/** A time in seconds after the epoch, else null: 0 and below mean unknown, and no date has a name beyond the last. */
+export const moment = (v) => (num(v) > 0 && v < 8.64e12 ? v : null);
 const object = (v) => (v !== null && typeof v === 'object' && !Array.isArray(v) ? v : null);
 const int = (v) => (Number.isInteger(v) ? v : null);
 
@@ -180,10 +180,11 @@ function nowOf(row, raw) {
   if (row.ended) return { text: 'Session reported its own end', known: true, at: row.endedAt, word: 'ended' };
   const doing = row.tasks.list.find((t) => t.status === 'in_progress');
   if (doing) return { text: doing.subject, known: true };
-  if (row.quiet && !row.questions.length) {
+  const detail = str(raw.state_detail);
+  // What a harness says of a quiet row is never shown, and a question beside it does not make it news.
+  if (row.quiet && (!row.questions.length || /^awaiting your message$/i.test(detail))) {
     return row.lastActivity ? { text: 'last active', known: true, at: row.lastActivity, tail: true } : { text: 'quiet', known: true };
   }
-  const detail = str(raw.state_detail);
   return detail ? { text: detail, known: true } : { text: ABSENT.activity, known: false };
 }
 
@@ -198,7 +199,7 @@ function turnOf(raw, row, harness) {
   if (turn && str(turn.elapsed_h)) {
     return { elapsed: turn.elapsed_h, eta: str(turn.eta_h) || null, pct: num(turn.pct), long: turn.long === true };
   }
-  const why = row.quiet ? 'No turn in progress' : harness.reportsTurns ? 'Turn bounds not published' : 'Harness does not report turn bounds';
+  const why = row.quiet || row.ended ? 'No turn in progress' : harness.reportsTurns ? 'Turn bounds not published' : 'Harness does not report turn bounds';
   return { elapsed: null, eta: null, pct: null, long: turn?.long === true, why };
 }
 
@@ -220,10 +221,10 @@ export function rowOf(raw, around) {
     working: state === 'working', needs: state === 'needs_input', quiet: state === 'idle',
     recent: raw.active === true, lastActivity: moment(raw.last_activity), startedAt: moment(raw.started_at), finishedAt: moment(raw.finished_at),
     questions: around.questions, gaps: strings(raw.source_gaps), model, authority: authority(harness.key, str(raw.provider), model, str(raw.consumption)),
-    reportsWaits: harness.reportsWaits, rate: num(raw.rate_per_min), reportsRate: harness.reportsRate,
+    reportsWaits: harness.reportsWaits, rate: num(raw.rate_per_min) >= 0 ? num(raw.rate_per_min) : null, reportsRate: harness.reportsRate,
     lastPrompt: str(raw.last_prompt), resume: resumeCommand(harness.key, raw.resume_id), focusable: raw.focusable === true,
     shared: around.shared, unconfirmed: raw.wait_unconfirmed === true, tasks: tasksOf(raw), subagents: subagentsOf(raw, model),
-    git: gitText(raw), loop: ended ? null : loopOf(raw), role: null, workflows: [], checked: checked(raw), reports: objects(raw.command_reports),
+    git: gitText(raw), loop: loopOf(raw), role: null, workflows: [], checked: checked(raw), reports: objects(raw.command_reports),
   };
   row.live = row.working && row.recent;
   row.blocked = row.needs || row.questions.length > 0;
@@ -235,10 +236,10 @@ export function rowOf(raw, around) {
     row.workflows = objects(dock.workflows);
   }
   row.responsibility = dock ? 'CAPTAIN' : 'NEEDS YOU';
-  row.waitSince = row.questions.length ? Math.min(...row.questions.map((q) => q.since)) : moment(raw.blocked_since);
-  if (!row.blocked) row.waitSince = null;
+  const asked = row.questions.filter((q) => q.ageKnown).map((q) => q.since);
+  row.waitSince = !row.blocked ? null : asked.length ? Math.min(...asked) : moment(raw.blocked_since);
   row.turn = turnOf(raw, row, harness);
-  row.long = row.working && row.turn.long;
+  row.long = (row.working || row.needs) && row.turn.long;
   row.now = nowOf(row, raw);
   row.next = row.tasks.list.find((t) => t.status === 'pending')?.subject ?? null;
   row.block = blockedOf(row, raw);
@@ -246,8 +247,7 @@ export function rowOf(raw, around) {
   row.scanOnly = !harness.reportsTurnEnd(raw) && row.finishedAt === null;
   row.instruction = instruction;
   row.goal = goalOf(raw, harness.key, title, instruction, around.annotate);
-  // A line that only repeats the title, or the prompt the goal slot already shows, says nothing new.
-  row.line = instruction && !repeatsTitle(title, instruction.text) && !(row.goal.kind === 'latest-prompt' && row.goal.text === instruction.text) ? instruction : null;
+  row.line = instruction && !repeatsTitle(title, instruction.text) ? instruction : null;
   row.drift = driftOf(raw, instruction, around.annotate);
   if (row.outcome) row.tone = row.outcome.tone;
   else if (row.blocked || row.loop || row.long) row.tone = 'want';
@@ -283,7 +283,8 @@ function questionsOf(payload, rows) {
     const seconds = num(raw.age_sec);
     const q = {
       id: str(raw.id), harness: str(raw.harness), session: str(raw.session_id), project: str(raw.project), question: str(raw.question),
-      options: strings(raw.options), since: generated - Math.max(seconds ?? 0, 0), ageKnown: seconds !== null && seconds >= 0,
+      // An answer is the place of an option, so what is no text keeps its place and is not drawn.
+      options: (Array.isArray(raw.options) ? raw.options : []).map(str), since: generated - Math.max(seconds ?? 0, 0), ageKnown: seconds !== null && seconds >= 0,
     };
     const owners = rows.filter((r) => claims(q, str(r.harness), str(r.sid)));
     if (owners.length !== 1) loose.push(q);

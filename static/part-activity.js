@@ -30,8 +30,8 @@ export const rootOf = (row) => ({
 function Current({ row, agents }) {
   return html`<${Part} name="current" title="CURRENT ACTIVITY" of=${row}><p class="now-line"><${Dot} state=${row.state} live=${row.live} /><b>${STATE_WORD[row.state]}</b> · <span data-fact="now"><${Now} row=${row} /></span></p>
     ${row.instruction && !repeatsTitle(row.title, row.instruction.text) ? html`<${Instruction} line=${row.instruction} />` : null}
-    ${agents ?? html`${row.subagents.heading ? html`<p class="label">${row.subagents.heading}</p>` : null}
-      ${row.subagents.list.length || row.subagents.omitted ? html`<${Tree} id=${row.key} root=${rootOf(row)} list=${agentsOf(row.subagents)} omitted=${row.subagents.omitted} />` : html`<p><${Absent}>No subagent observed<//></p>`}`}<//>`;
+    ${row.subagents.heading ? html`<p class="label">${row.subagents.heading}</p>` : null}
+    ${agents ?? html`${row.subagents.list.length || row.subagents.omitted ? html`<${Tree} id=${row.key} root=${rootOf(row)} list=${agentsOf(row.subagents)} omitted=${row.subagents.omitted} />` : html`<p><${Absent}>No subagent observed<//></p>`}`}<//>`;
 }
 
 function Blocked({ row }) {
@@ -92,7 +92,7 @@ function Notifications({ row }) {
   const n = num(raw.delivery_raises) ?? 0;
   if (n < 1) return null;
   const lines = [raw.delivery_why, raw.delivery_mixed === true ? raw.delivery_mixed_why : '', raw.delivery_binding_why, raw.browser_lane_why].map(str).filter(Boolean);
-  return html`<${Part} name="notifications" title="NOTIFICATIONS" of=${row}><p>${n === 1 ? 'One notification was raised' : `${n} notifications were raised. The most recent`}${moment(raw.delivery_at) === null ? ':' : html` <${Age} since=${raw.delivery_at} after=" ago:" />`}</p>${lines.map((t) => html`<p><${T} s=${t} /></p>`)}<//>`;
+  return html`<${Part} name="notifications" title="NOTIFICATIONS" of=${row}><p>${n === 1 ? 'One notification was raised:' : `${n} notifications were raised. The most recent:`}${moment(raw.delivery_at) === null ? null : html` <${Age} since=${raw.delivery_at} after=" ago" />`}</p>${lines.map((t) => html`<p><${T} s=${t} /></p>`)}<//>`;
 }
 
 /** What the ways back into a session can and cannot do here. */

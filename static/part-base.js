@@ -5,8 +5,11 @@ import htm from './htm.js';
 import { track } from './ticker.js';
 import { toolText } from './format.js';
 
+// The library writes a text of 0 or nothing again at every redraw, changed or not: the one is drawn as words, the other not at all.
+const settled = (child) => (child === 0 ? '0' : child === '' ? null : Array.isArray(child) ? child.map(settled) : child);
+
 /** Markup as tagged text. */
-export const html = htm.bind(h);
+export const html = htm.bind((type, props, ...children) => h(type, props, ...children.map(settled)));
 
 /** Untrusted text, isolated so that its direction cannot reorder what stands beside it. */
 export const T = ({ s }) => html`<bdi>${s}</bdi>`;

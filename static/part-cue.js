@@ -108,7 +108,7 @@ export function Raise({ row, place = 'row', kind = 'plain' }) {
 export function Options({ question, place, fallback }) {
   const id = `${place}|ask|${question.id}`;
   const [busy, setBusy] = useState(false);
-  if (!question.options.length) return html`<p class="absent" data-absent="">No options were supplied with this question.</p>`;
+  if (!question.options.some(Boolean)) return html`<p class="absent" data-absent="">No options were supplied with this question.</p>`;
   async function press(index, label) {
     if (busy) return;
     setBusy(true);
@@ -124,7 +124,7 @@ export function Options({ question, place, fallback }) {
     say(text);
   }
   return html`<div class="options" role="group" aria-label="Answer">
-    ${question.options.map((label, i) => html`<button type="button" class="btn btn-plain btn-option" data-act="answer" data-fk=${`${id}|${i}`} data-fallback=${fallback}
+    ${question.options.map((label, i) => label && html`<button type="button" class="btn btn-plain btn-option" data-act="answer" data-fk=${`${id}|${i}`} data-fallback=${fallback}
       aria-disabled=${busy ? 'true' : undefined} onClick=${() => press(i, label)}><${T} s=${label} /></button>`)}
   </div><${CueText} id=${id} />`;
 }

@@ -21,9 +21,9 @@ export function AgentTree({ row, deck, agent }) {
   if (!made) return html`<p><${Absent}>No agent of this session could be read<//></p>`;
   const place = (id) => build({ view: 'session', project: row.project, harness: row.harness, sid: row.sid, agent: id === made.top ? null : id });
   const parked = parkedOf(deck);
-  return html`<div data-part="agents"><p class="label">${many(made.list.length + 1, 'agent')}${made.whole ? '' : ' in this branch'}</p>
+  return html`<div data-part="agents"><h4 class="label">${many(made.list.length + 1, 'agent')}${made.whole ? '' : ' in this branch'}</h4>
     ${made.whole ? null : html`<p><a href=${place(made.top)} data-fk=${`agents|${row.key}|all`}>All agents</a> › <${T} s=${made.root.name} /></p>`}
-    <${Tree} id=${`${row.key}|${made.root.id}`} root=${made.root} list=${made.list} href=${(node) => place(node.id)} />
+    <${Tree} id=${`${row.key}|${made.root.id}`} root=${made.root} list=${made.list} omitted=${made.whole ? row.subagents.omitted : 0} href=${(node) => place(node.id)} />
     ${parked.length ? html`<div class="parked"><p class="label">Not placed</p><ul>${parked.map((p) => html`<li key=${p.id}><${T} s=${p.name} /> <span class="quiet-text">${p.why}</span></li>`)}</ul></div>` : null}
     ${findingsOf(deck).map((t) => html`<${Note}>${t}<//>`)}</div>`;
 }

@@ -19,10 +19,23 @@ const object = (v) => (v !== null && typeof v === 'object' && !Array.isArray(v) 
 
 // Where each session's control stands: `idle`, `confirming`, `starting`; a published job outranks all of them.
 const stages = new Map();
+// What a reply named before the board did: the job it started, and a receiver that is not the one last shown.
+const begun = new Map();
+const turned = new Map();
 const watched = new Map();
 
-/** The job of a session that runs now, or null. */
-export const jobOf = (board, row) => object(object(board.payload.reading_jobs)?.[row.key]);
+/** The job of a session that runs now, or null: the board's, or one just begun that no newer board has spoken of. */
+export function jobOf(board, row) {
+  const own = begun.get(row.key);
+  if (own && own.at !== board.generated) begun.delete(row.key);
+  return object(object(board.payload.reading_jobs)?.[row.key]) ?? begun.get(row.key)?.job ?? null;
+}
+
+function routeOf(board, row) {
+  const shown = object(object(board.payload.reading_routes)?.[row.harness]);
+  const other = turned.get(row.harness);
+  return other && other.over === shown ? other.route : shown;
+}
 
 /** Says once that a reading began or ended, whoever asked for it. */
 function useJobSaid(key, job) {
@@ -62,7 +75,7 @@ function Control({ board, row, primary }) {
   const [, again] = useState(null);
   const key = row.key;
   const reading = board.annotate ? object(board.payload.reading) : null;
-  const route = object(object(board.payload.reading_routes)?.[row.harness]);
+  const route = routeOf(board, row);
   const job = jobOf(board, row);
   useJobSaid(key, job);
   useEffect(() => onDraft(() => again({})), []);
@@ -102,8 +115,11 @@ function Control({ board, row, primary }) {
     if (adopting && !stored.goal) body.adopt = { source: goal.offer.source, text: goal.offer.text, at: goal.offer.at };
     const { status, body: reply } = await startReading(body);
     const said = pressed(status, reply ?? {}, board.generated);
+    const next = object(reply?.route);
+    if (next && (status === 403 || status === 409)) turned.set(row.harness, { route: next, over: object(object(board.payload.reading_routes)?.[row.harness]) });
+    if (said.started && object(reply.job)) begun.set(key, { job: reply.job, at: board.generated });
     move(said.confirm ? 'confirming' : 'idle');
-    refuse(said.text ? { text: said.text, why: null, provider } : null);
+    refuse(said.text ? { text: said.text, why: null, provider: next && status === 409 ? str(next.provider) : provider } : null);
     if (said.text) say(said.text);
     app.refresh();
   };
@@ -172,7 +188,7 @@ function Conflict({ row, list }) {
   };
   return html`<section class="conflict" aria-label="Conflict to settle" data-part="conflict"><h4 class="sub-h">Conflict to settle</h4>
     <p>You said this after the words above. Do they still apply?</p>
-    <ul class="said">${list.slice(0, 12).map((s) => html`<li><${Age} since=${s.at} after=" ago" fixed=${true} /> <${T} s=${s.text} /></li>`)}</ul>
+    <ul class="said">${list.map((s) => html`<li><${Age} since=${s.at} after=" ago" fixed=${true} /> <${T} s=${s.text} /></li>`)}</ul>
     <p class="intent-acts"><button type="button" class="btn btn-plain" data-act="settle" data-fk=${id} data-fallback=${`goal-box|${row.key}`} onClick=${settle}>still applies</button>
       <button type="button" class="btn btn-quiet" data-act="retype" data-fk=${`retype|${row.key}`} data-fallback=${`goal-box|${row.key}`} onClick=${() => document.querySelector('[data-field=goal]')?.focus()}>retype</button></p></section>`;
 }
@@ -187,6 +203,8 @@ function Departures({ board, row, view }) {
   const raises = num(row.raw.delivery_raises) ?? 0;
   const fate = (asker) => (raises > 0 && asker === 'away' ? str(row.raw.delivery_why) : asker === 'away' ? str(row.raw.delivery_none_why) || 'No delivery record exists.' : 'A reading you asked for raises nothing by itself; no delivery record exists.');
   const why = str(row.raw.departure_why);
+  // How all raises ended, where they ended alike.
+  const told = row.raw.delivery_mixed === true ? '' : str(row.raw.delivery_outcome);
   return html`<section class="departures" aria-label="Departures raised to you" data-part="departures"><h4 class="sub-h">DEPARTURES RAISED TO YOU</h4>
     ${board.unasked ? null : html`<p class="quiet-text">Checks while you are away are off: nothing new is being checked.</p>`}
     <h5 class="label">From the reading you asked for</h5>
@@ -201,7 +219,8 @@ function Departures({ board, row, view }) {
     ${away.length && board.unasked && why ? html`<p class="quiet-text"><${T} s=${why} /></p>` : null}
     ${asked.length + away.length && missing.length ? html`<p class="quiet-text">Beside a departure: ${missing.join('; ')}.</p>` : null}
     <ul class="figures"><li>${many(asked.length, 'departure')} the reading raised</li><li>${row.raw.departure_checked === true || away.length ? `${many(away.length, 'departure')} the away checks raised` : 'Departures the away checks raised: not measured'}</li>
-      <li>${raises > 0 ? `${many(raises, 'raise')} on record for this session` : 'No raise on record for this session'}</li></ul></section>`;
+      <li>${raises > 0 ? `${many(raises, 'raise')} on record for this session` : 'No raise on record for this session'}</li>
+      ${raises > 0 ? html`<li>${told ? many(told === 'no-lane' ? 0 : raises, 'attempt') : 'Attempts: not published, for the raises ended in different ways'}</li><li>${told ? many(told === 'handed-over' ? raises : 0, 'hand-over') : 'Hand-overs: not published, for the raises ended in different ways'}</li>` : null}</ul></section>`;
 }
 
 /** The Drift half of the panel. */

@@ -5,7 +5,7 @@ import { Absent, Age, T, html } from './part-base.js';
 import { CueText } from './part-cue.js';
 import { annotate } from './actions.js';
 import { app } from './app-context.js';
-import { setCue } from './cues.js';
+import { dropCue, setCue } from './cues.js';
 import { num, oneLine } from './format.js';
 import { moment, str } from './model.js';
 import { MOST, changes, dropDraft, goalField, lineFields, offersOf, rebase, revisionLine, saveBodies, savedSays, setDraft, storedOf } from './intent.js';
@@ -50,7 +50,7 @@ function Goal({ row, cap, again }) {
     else setDraft(row, 'goal', text);
     again();
   };
-  return html`<div class="intent-field"><div class="intent-head"><span class="label">GOAL</span>
+  return html`<div class="intent-field" data-fact="goal"><div class="intent-head"><span class="label">GOAL</span>
       ${field.text ? html`<button type="button" class="btn btn-quiet" data-act="clear-goal" data-fk=${`goal-clear|${row.key}`} data-fallback=${id} onClick=${() => set('')}>clear</button>` : null}<${Count} text=${field.text} cap=${cap} /></div>
     <${Box} id=${id} field="goal" label="Goal" value=${field.text} cap=${cap} change=${set} restore=${() => { dropDraft(row, 'goal'); again(); }} hint="goal-hint" />
     <p class="quiet-text intent-hint" id="goal-hint">${field.kind === 'prompt' ? html`${field.offer.source === 'first-prompt' ? 'Your first prompt' : 'Your latest prompt'}, <${Age} since=${field.offer.at} after=" old" />. It is shown, not saved; saving takes it over as the goal.`
@@ -198,6 +198,8 @@ export function Discard({ board, row }) {
     let text = word(name);
     if (status === null) text = 'The result could not be confirmed; nothing is sent again by itself.';
     else if (status !== 200) text = status === 503 ? 'Typed words are off for this run; nothing was discarded.' : `The request was refused (${status}); nothing was discarded.`;
+    // What was said of the last save is no longer so.
+    dropCue(`save|${key}`);
     setCue(cue, status === 200 ? name : 'failed', text);
     say(text);
     again({});

@@ -21,7 +21,7 @@ export const Shared = ({ n }) => html`<span class="row-shared" title=${`${n} ses
 
 /** The time that belongs to a row's state. */
 function StateAge({ row }) {
-  if (row.blocked) return row.waitSince === null ? html`<${Absent}>${ABSENT.wait}<//>` : html`<${Age} since=${row.waitSince} fixed=${true} longAfter=${LONG_WAIT} />`;
+  if (row.blocked) return row.waitSince === null ? html`<${Absent}>${ABSENT.wait}<//>` : html`<${Age} since=${row.waitSince} fixed=${row.needs} before=${row.needs ? '' : 'asked '} longAfter=${LONG_WAIT} />`;
   return row.working && row.turn.elapsed ? html`<span class="age age-fixed">${row.turn.elapsed}</span>` : null;
 }
 
@@ -52,7 +52,7 @@ export function Now({ row }) {
 }
 
 /** `asked, 4m: …`. */
-export const Instruction = ({ line }) => html`<p class="row-line" title=${line.text}><span class="row-said">${line.label}${line.at === null ? '' : html`, <${Age} since=${line.at} />`}:</span> <${T} s=${line.text} /></p>`;
+export const Instruction = ({ line }) => html`<p class="row-line" title=${line.text}>${line.label === 'asked' ? html`<span class="sr">ASSIGNMENT </span>` : null}<span class="row-said">${line.label}${line.at === null ? '' : html`, <${Age} since=${line.at} />`}:</span> <${T} s=${line.text} /></p>`;
 
 function Goal({ row }) {
   const { goal } = row;
@@ -104,19 +104,25 @@ export function TaskList({ row }) {
 export const Rate = ({ row }) => (row.rate === null ? html`<${Absent}>${ABSENT.rate}<//>` : html`<span class="fig" title=${RATE_WHY}>${rate(row.rate)}</span>`);
 
 /** How a row was read, when that limits what it can say. */
-export const Reading = ({ row }) => html`${row.scanOnly && (row.working || row.quiet) ? html`<${Note}>Read by scanning: no turn end can be observed here<//>` : null}
+export const Reading = ({ row }) => html`${row.scanOnly ? html`<${Note}>Read by scanning: no turn end can be observed here<//>` : null}
   ${row.gaps.length ? html`<${Note}>Source not fully read: ${row.gaps.join(', ')}<//>` : null}`;
 
 function Marks({ row }) {
   return html`${row.long ? html`<${LongTurn} />` : null}${row.loop ? html`<${Loop} loop=${row.loop} />` : null}${row.role ? html`<${Role} role=${row.role} />` : null}${row.drift ? html`<${Drift} drift=${row.drift} />` : null}`;
 }
 
+const tasksOpen = (row) => opened.get(`tasks|${row.key}`) === true;
+
+/** `1 of 3 tasks`: opens one line for each. */
+const TasksButton = ({ row, again }) => (row.tasks.total ? html`<button type="button" class="btn btn-quiet row-tasks-btn" data-act="tasks" data-fk=${`tasks|${row.key}`} data-fallback=${`link|${row.key}`} aria-expanded=${tasksOpen(row) ? 'true' : 'false'}
+  onClick=${() => { opened.set(`tasks|${row.key}`, !tasksOpen(row)); again({}); }}><${TaskBar} tasks=${row.tasks} /><span>${row.tasks.done} of ${many(row.tasks.total, 'task')}</span></button>` : null);
+
+const Tasks = ({ row }) => (tasksOpen(row) && row.tasks.list.length ? html`<div class="row-open"><${TaskList} row=${row} /></div>` : null);
+
 function Active({ row, spark }) {
   const [, again] = useState(null);
-  const fold = `tasks|${row.key}`;
-  const open = opened.get(fold) === true;
   return html`<div class="row-left"><div class="row-who-cell">
-      <p class="row-top"><${Badge} state=${row.blocked && !row.needs ? 'needs_input' : row.state} live=${row.live} /><${StateAge} row=${row} />
+      <p class="row-top"><${Badge} state=${row.state} live=${row.live} /><${StateAge} row=${row} />
         <span class="row-by"><${Harness} harness=${row.harness} label=${row.harnessLabel} />${row.authority ? html`<span class="row-model"><${T} s=${row.authority} /></span>` : null}</span></p>
       <h3 class="row-title"><span class="clamp2"><${Title} row=${row} /></span><${Marks} row=${row} /></h3>
       ${!row.title && row.lastPrompt ? html`<p class="row-line"><${Label}>LAST PROMPT<//> · <${T} s=${row.lastPrompt} /></p>` : null}
@@ -127,16 +133,15 @@ function Active({ row, spark }) {
     </div>
     <div class="row-goal" data-fact="goal"><${Goal} row=${row} /></div></div>
     <div class="row-right"><div class="row-now" data-fact="now"><${Label}>NOW<//><p class=${`row-value clamp2 ${row.blocked ? 'quiet-text' : 'row-doing'}`}><${Now} row=${row} /></p>
-      ${row.working ? html`<${TurnBar} turn=${row.turn} />` : null}
+      ${row.working || row.needs ? html`<${TurnBar} turn=${row.turn} />` : null}
       ${row.line ? html`<${Instruction} line=${row.line} />` : null}</div>
     <div class="row-next">${row.blocked ? html`<${Blocked} row=${row} /><${Next} row=${row} inline=${true} />` : html`<${Next} row=${row} /><${Blocked} row=${row} />`}</div>
     <div class="row-fig"><p class="row-rate"><${Rate} row=${row} /></p><${Spark} path=${spark} />
-      ${row.tasks.total ? html`<button type="button" class="btn btn-quiet row-tasks-btn" data-act="tasks" data-fk=${fold} data-fallback=${`link|${row.key}`} aria-expanded=${open ? 'true' : 'false'}
-        onClick=${() => { opened.set(fold, !open); again({}); }}><${TaskBar} tasks=${row.tasks} /><span>${row.tasks.done} of ${many(row.tasks.total, 'task')}</span></button>` : null}</div></div>
-    ${open && row.tasks.list.length ? html`<div class="row-open"><${TaskList} row=${row} /></div>` : null}`;
+      <${TasksButton} row=${row} again=${again} /></div></div><${Tasks} row=${row} />`;
 }
 
 function Past({ row }) {
+  const [, again] = useState(null);
   return html`<div class="row-left"><div class="row-who-cell">
       <div class="row-past"><${Badge} state=${row.state} live=${false} /><h3 class="row-title"><span class="clamp2"><${Title} row=${row} /></span><${Marks} row=${row} /></h3></div>
       ${!row.title && row.lastPrompt ? html`<p class="row-line"><${Label}>LAST PROMPT<//> · <${T} s=${row.lastPrompt} /></p>` : null}
@@ -149,7 +154,7 @@ function Past({ row }) {
       ${row.outcome ? html`<p class="row-inline"><${Outcome} outcome=${row.outcome} />${row.git && row.outcome.tone === 'bad' ? html` <span class="quiet-text">${row.git}</span>` : null}</p>` : null}
       ${row.line ? html`<${Instruction} line=${row.line} />` : null}</div>
     <div class="row-fig"><${Label}>${row.ended ? 'ENDED' : row.quiet ? 'QUIET' : 'NO STATE'}<//><${Sid} row=${row} />
-      ${row.subagents.list.length ? html`<span class="quiet-text">${many(row.subagents.list.length, 'agent')}</span>` : null}</div></div>`;
+      ${row.subagents.list.length ? html`<span class="quiet-text">${many(row.subagents.list.length, 'agent')}</span>` : null}<${TasksButton} row=${row} again=${again} /></div></div><${Tasks} row=${row} />`;
 }
 
 /** A row of a group. `kind` is `active` or `history`. It is drawn again only for another row object. */

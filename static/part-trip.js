@@ -13,6 +13,7 @@ import { sessionHref } from './route.js';
 
 // What the reader picked and did not save yet: source id → stage. Lives as long as the tab.
 const drafts = new Map();
+let sending = false;
 
 const REPLY = {
   409: 'It was changed elsewhere or its source moved on. The card is refreshed and your choice is kept.',
@@ -23,8 +24,12 @@ const REPLY = {
 const DONE = { save: 'Stage condition saved.', rearm: 'Stage condition armed again.', remove: 'Stage condition removed.' };
 
 async function send(id, action, card, stage) {
+  // A second press would be sent against a revision that the first is about to replace.
+  if (sending) return;
+  sending = true;
   setCue(id, 'busy');
   const { status, body } = await tripwire({ action, id: card.id, stage, expected_revision: str(card.rule?.revision) });
+  sending = false;
   if (status === 200) {
     if (drafts.get(card.id) === stage || action === 'remove') drafts.delete(card.id);
     setCue(id, 'done', action === 'remove' ? '' : DONE[action]);
@@ -52,7 +57,7 @@ function Sessions({ source, board }) {
   return html` Observed by ${list.map((s, i) => {
     const row = board.byKey.get(`${str(s.harness)}:${str(s.sid)}`);
     const name = html`<${T} s=${str(s.label) || str(s.sid)} />`;
-    return html`${i ? ', ' : ''}${row ? html`<a href=${sessionHref(row)}>${name}</a>` : name}`;
+    return html`${i ? ', ' : null}${row ? html`<a href=${sessionHref(row)}>${name}</a>` : name}`;
   })}.`;
 }
 
@@ -91,7 +96,7 @@ function Card({ card, board, place, suspended }) {
   const word = source?.workflow ?? rule?.workflow;
   return html`<article class="panel" data-condition=${state ?? 'none'} onKeyDown=${cancel}>
     <h3><b><${T} s=${str(word) || 'Workflow'} /></b>${str(source?.goal) ? html` <span class="quiet-text">· <${T} s=${source.goal} /></span>` : null}</h3>
-    <p>${rule === null ? html`<${Absent}>No condition saved<//>` : html`<span class=${`mark ${tripped ? 'mark-drift' : 'mark-plain'}`}>${state.toUpperCase()}</span> on entering <b><${T} s=${saved} /></b>${moment(rule.saved_at) === null ? null : html` · saved <${Age} since=${rule.saved_at} after=" ago" />`}`}</p>
+    <p>${rule === null ? html`<${Absent}>No condition saved<//>` : html`<span class=${`mark ${tripped ? 'mark-drift' : 'mark-plain'}`}>${state}</span> on entering <b><${T} s=${saved} /></b>${moment(rule.saved_at) === null ? null : html` · saved <${Age} since=${rule.saved_at} after=" ago" />`}`}</p>
     ${rule?.trip ? html`<${Trip} trip=${rule.trip} generated=${board.generated} />` : null}
     <p class="quiet-text">${str(rule?.why) ? html`<${T} s=${rule.why} /> ` : null}${evaluated === null ? 'Coverage not measured: no source was read.' : `${many(evaluated, 'entity', 'entities')} considered${partial ? '; coverage is partial' : ''}.`}
       ${source ? html`<${Sessions} source=${source} board=${board} />` : ' No session on the board observes this workflow now.'}</p>

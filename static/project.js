@@ -84,31 +84,37 @@ const STALLED = 600;
 
 /**
  * The plans of a project: one for each workflow name, stages in the order they were first seen, each entity once (its live
- * copy wins). An entity carries `late`: `blocked on you`, `stalled <time>`, or null.
+ * copy wins). An entity carries `late`: `blocked on you`, `stalled <time>`, or null. `body` adds what the project's own
+ * workflow files declare.
  */
-export function plansOf(rows, sources, generated) {
+export function plansOf(rows, sources, generated, body = null) {
   const written = new Map();
   for (const s of sources) for (const e of objects(s.entities)) written.set(`${str(s.workflow)}\n${str(e.slug)}`, moment(e.source_written_at));
   const plans = new Map();
+  const plan = (w) => {
+    const name = str(w.workflow);
+    if (!plans.has(name)) plans.set(name, { workflow: name, goal: '', stages: [], entities: new Map() });
+    const p = plans.get(name);
+    p.goal ||= str(w.goal);
+    for (const stage of strings(w.stages)) if (!p.stages.includes(stage)) p.stages.push(stage);
+    return p;
+  };
   for (const row of rows) {
     for (const w of row.workflows) {
-      const name = str(w.workflow);
-      if (!plans.has(name)) plans.set(name, { workflow: name, goal: '', stages: [], entities: new Map() });
-      const plan = plans.get(name);
-      plan.goal ||= str(w.goal);
-      for (const stage of strings(w.stages)) if (!plan.stages.includes(stage)) plan.stages.push(stage);
+      const { entities } = plan(w);
       for (const e of objects(w.entities)) {
         const slug = str(e.slug);
-        const old = plan.entities.get(slug);
+        const old = entities.get(slug);
         if (!slug || (old && (old.live || e.live !== true))) continue;
         const live = e.live === true;
-        const moved = live ? row.lastActivity : written.get(`${name}\n${slug}`) ?? row.lastActivity;
+        const moved = live ? row.lastActivity : written.get(`${str(w.workflow)}\n${slug}`) ?? row.lastActivity;
         const still = moved !== null && generated !== null ? generated - moved : null;
         const late = row.blocked ? 'blocked on you' : still >= STALLED ? `stalled ${age(generated, moved)}` : null;
-        plan.entities.set(slug, { slug, stage: str(e.stage), cycle: str(e.cycle), live, late });
+        entities.set(slug, { slug, stage: str(e.stage), cycle: str(e.cycle), live, late });
       }
     }
   }
+  for (const w of objects(body?.workflow_discovery?.workflows)) if (str(w.workflow)) plan(w);
   return [...plans.values()].map((p) => ({ ...p, entities: [...p.entities.values()] }));
 }
 
@@ -193,7 +199,7 @@ export const openRequests = (body) => objects(body?.semantic?.projections?.comma
 /** The plain text of a briefing. Absences are said, as on the page. */
 export function briefing({ project, rows, focus, body, board }) {
   const scope = focus ? [focus] : rows;
-  const when = (t) => (t === null ? 'at a time not published' : `${age(board.generated, t)} ago`);
+  const when = (t) => (t === null || board.generated === null ? 'at a time not published' : `${age(board.generated, t)} ago`);
   const name = (r) => r.title || 'Session title not published';
   const lines = [`Project: ${project}`, `Scope: ${focus ? `${name(focus)} (${focus.harnessLabel} ${focus.sid})` : 'whole project'}`, countLine(rows), ''];
   const direction = directionOf(scope, body);

@@ -52,7 +52,7 @@ export function readingView(row, facts, open, generated) {
   const newer = facts?.find((f) => f.at !== null && through !== null && f.at > through && f.type !== 'observer_snapshot');
   const lapsed = raw.scope === 'final' && moment(raw.ended_at_read) !== null && row.endedAt === null;
   return {
-    answer: answerOf(lines), lines, stamp: str(raw.stamp), when: readAt === null ? 'its age is unknown' : `${age(generated, readAt)} ago`,
+    answer: answerOf(lines), lines, stamp: str(raw.stamp), when: readAt === null || age(generated, readAt) === null ? 'its age is unknown' : `${age(generated, readAt)} ago`,
     scope: lapsed || raw.scope === 'withdrawn' ? 'It was read against an end that is no longer published.' : str(raw.scope_text), cutoff: str(raw.cutoff),
     revision: num(raw.revision_read), moved: movedOn(raw.revision_read, revisionOf(row)),
     newer: newer ? 'The record has entries newer than what was read.' : null, adopted: str(raw.goal_source) !== '' && raw.goal_source !== 'typed',

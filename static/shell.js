@@ -76,9 +76,9 @@ function More({ extra }) {
     ${extra}
     <${Choice} name=${KEYS.theme} label="Colours" options=${THEMES} initial="auto" />
     <${Choice} name=${KEYS.density} label="Density" options=${DENSITIES} initial="comfortable" />
-    <h2 class="label">Keyboard</h2><dl class="keys">${SHORTCUTS.map(([key, what]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}</dl>
-    <h2 class="label">Help</h2>
-    <p>Text that reads <code>…REDACTED</code> was withheld here. The original still stands in the session's own transcript; if it was a real credential, replace it.</p>
+    <p class="label">Keyboard</p><dl class="keys">${SHORTCUTS.map(([key, what]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}</dl>
+    <p class="label">Help</p>
+    <p>Text that reads <code>…REDACTED</code> was withheld here. The original still stands in the session's own transcript; a real credential should be rotated.</p>
     <p>Words in italics name what a source does not publish. They are never a zero.</p>
     <p class="menu-end">${version ? `cargento ${version} · ` : ''}<a href="/assets/licenses.txt">Licences</a></p></div></details>`;
 }

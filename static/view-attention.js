@@ -56,8 +56,8 @@ function Item({ item }) {
       <h3 class="row-title"><a class="row-link" href=${sessionHref(row)} data-fk=${`item|${row.key}`}>${row.title ? html`<${T} s=${row.title} />` : html`<${Absent}>${ABSENT.title}<//>`}</a></h3>
       <${Source} row=${row} category=${category} /></div>
     <div class="item-body">${category === 'needs' ? html`<${Ask} row=${row} />` : category === 'next' ? null : html`<${Why} item=${item} />`}
-      ${row.questions.length ? null : html`<${Subject} row=${row} />`}
-      ${category === 'needs' || row.outcome ? null : html`<p class="item-line"><${Label}>NOW<//> <${Now} row=${row} /></p>`}
+      <${Subject} row=${row} />
+      ${category === 'needs' && row.block.text === row.now.text ? null : html`<p class="item-line"><${Label}>NOW<//> <${Now} row=${row} /></p>`}
       ${category === 'next' && task && row.now.text === task.subject ? null : row.next || category === 'next' ? html`<p class="item-line"><${Label}>NEXT<//> ${row.next ? html`<${Tool} s=${row.next} />` : html`<${Absent}>${ABSENT.next}<//>`}</p>` : null}
       ${category === 'needs' ? html`<p class="row-controls"><${Raise} row=${row} place="item" /><${CopyCommand} row=${row} place="item" /></p>` : null}
       ${item.others?.length ? html`<${Disclosure} id=${`others|${row.project}`} summary=${`${item.others.length} more in this project`}><ul class="item-others">${item.others.map((o) => html`<li key=${o.key}><a href=${sessionHref(o.row)} data-fk=${`item|${o.key}`}><${T} s=${o.row.title || o.row.session} /></a> <span class="quiet-text"><${Now} row=${o.row} /></span></li>`)}</ul><//>` : null}</div></li>`;
@@ -66,7 +66,7 @@ function Item({ item }) {
 function BoardItem({ item }) {
   const q = item.question;
   return html`<li class=${`item${q ? ' item-wait' : ''}`} data-kind=${item.kind}><div class="item-main"><p class="item-kind"><span class=${q ? 'row-need' : ''}>${item.label}</span></p>
-      ${item.kind === 'quota' ? html`<p class="quiet-text">${item.reason === 'pace' ? 'level and pace' : 'level'}</p><a href="#n=sessions" data-fk=${`item|${item.key}`}>Capacity, below the sessions</a>` : null}
+      ${item.kind === 'quota' ? html`<p class="quiet-text">${item.reason}</p><a href="#n=sessions" data-fk=${`item|${item.key}`}>Capacity, below the sessions</a>` : null}
       ${item.kind === 'label' ? html`<h3 class="row-title"><a class="row-link" href=${projectHref(item.project)} data-fk=${`item|${item.key}`}><${T} s=${item.project} /></a></h3>` : null}
       ${q ? html`<p class="item-src">${q.harness && q.harness !== 'unknown' ? html`<${T} s=${q.harness} />` : html`<${Absent}>harness not named<//>`} ${q.project ? html`· <${T} s=${q.project} />` : null} ${q.ageKnown ? html`· <${Age} since=${q.since} longAfter=${LONG_WAIT} />` : null}</p>` : null}</div>
     <div class="item-body">${q ? html`<div class="item-ask"><p class="ask-q"><${T} s=${q.question} /></p><${Options} question=${q} place="attention" fallback="attention|board" /></div><p class="quiet-text">No session on the board is the one that asked.</p>` : html`<p><${T} s=${item.text} /></p>`}</div></li>`;
@@ -82,7 +82,7 @@ function Coverage({ board }) {
   const c = coverageOf(board);
   return html`<${Disclosure} id="coverage" summary="per-harness detail"><p>${c.line}</p>
     <ul>${c.harnesses.map((h) => html`<li key=${h.key}><b>${h.label}</b>: ${many(h.n, 'session')}; ${h.waits}; ${h.rate}${h.error ? html`; read error: <${T} s=${h.error} />` : ''}.</li>`)}</ul>
-    <p>${c.ends}</p><p>${canRaise ? `Terminal raise: ${c.reachable} of ${many(c.waiting, 'waiting row')} ${c.waiting === 1 ? 'carries' : 'carry'} a terminal Cargento can reach.` : 'Terminal raise: off for this run.'}</p>
+    <p>${c.ends}</p><p>${canRaise ? `Terminal raise: ${c.reachable} of ${c.waiting} waiting rows carry a terminal Cargento can reach.` : 'Terminal raise: off for this run.'}</p>
     <p>A harness that is not measured is never an all-clear, and a source that was read in part may hide a wait.</p><//>`;
 }
 

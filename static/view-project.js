@@ -23,7 +23,7 @@ const of = (board, route) => board.rows.filter((r) => r.project === route.projec
 const focusOf = (rows, route) => (route.session ? rows.find((r) => r.key === route.session) ?? null : null);
 
 function Entry({ row, twin, harness, route }) {
-  const state = row.blocked && !row.needs ? 'needs_input' : row.state;
+  const { state } = row;
   const time = scopeTime(row);
   const here = route.session === row.key;
   return html`<li><a class="scope-a" href=${projectHref(route.project, row.key, route.tab)} aria-current=${here ? 'true' : undefined} data-fk=${`scope|${row.key}`} data-fallback="scope|project" data-state=${row.state} onClick=${() => say(`Scope: ${row.title || 'session without a title'}.`)}>
@@ -40,7 +40,7 @@ function Rail({ rows, route }) {
   const open = opened.get('scope') === true;
   const heading = html`SCOPE${scope.harness ? html` · <${T} s=${scope.harness} />` : null}`;
   return html`<nav class="scope" aria-label="Scope"><p class="label">${heading}</p>
-    <button type="button" class="btn btn-plain scope-switch" data-act="scope" data-fk="scope|switch" aria-expanded=${open ? 'true' : 'false'} onClick=${() => { opened.set('scope', !open); again({}); }}>Viewing ${focus ? html`session · ${focus.harnessLabel} · ${STATE_WORD[focus.blocked ? 'needs_input' : focus.state]}` : 'project'} · ${open ? 'Close' : 'Change scope'}</button>
+    <button type="button" class="btn btn-plain scope-switch" data-act="scope" data-fk="scope|switch" aria-expanded=${open ? 'true' : 'false'} onClick=${() => { opened.set('scope', !open); again({}); }}>Viewing ${focus ? html`session · ${focus.harnessLabel} · ${STATE_WORD[focus.state]}` : 'project'} · ${open ? 'Close' : 'Change scope'}</button>
     <div class=${open ? 'scope-body scope-open' : 'scope-body'}>${list}</div></nav>`;
 }
 
@@ -59,7 +59,8 @@ function decisionCue(record) {
 }
 
 function courseCue(course) {
-  if (course.window === null) return { cue: '·', said: 'observed state changes not published' };
+  // With a history kept, a first look is a figure that was read: no change yet.
+  if (course.window === null && book.history === null) return { cue: '·', said: 'observed state changes not published' };
   const n = course.mode === 'decisions' ? course.changes.length : course.shown.length;
   return { cue: String(n), said: n ? many(n, 'observed state change') : 'No observed state changes' };
 }
@@ -115,7 +116,7 @@ function Missing({ state }) {
   const { board, route } = state;
   const hours = board?.windowHours;
   return html`<h1 class="h1" tabindex="-1"><${T} s=${route.project} /></h1>
-    <p class="empty-lead">${board ? 'No session of this project is in the current payload.' : 'The first payload has not arrived yet.'}${board && hours > 0 && !board.showAll ? ` The board holds sessions observed in the last ${hours} hours.` : ''}</p>${board ? html`<p><a href="#n=projects">All projects</a></p>` : null}`;
+    <p class="empty-lead" data-absent="">${board ? 'No session of this project is in the current payload.' : 'The first payload has not arrived yet.'}${board && hours > 0 && !board.showAll ? ` The board holds sessions observed in the last ${hours} hours.` : ''}</p>${board ? html`<p><a href="#n=projects">All projects</a></p>` : null}`;
 }
 
 export default function Project({ state }) {

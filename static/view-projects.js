@@ -13,7 +13,7 @@ import { projectHref, sessionHref } from './route.js';
 import { opened } from './app-context.js';
 
 function Member({ row }) {
-  const state = row.blocked && !row.needs ? 'needs_input' : row.state;
+  const { state } = row;
   const time = scopeTime(row);
   return html`<li class="proj-member" data-row=${row.key} data-state=${row.state}>
     <${Dot} state=${state} live=${row.live} /><${Mono} harness=${row.harness} /><span class="sr">${row.harnessLabel}, </span>

@@ -44,7 +44,7 @@ function Head({ row }) {
   return html`<div class="sess-head" data-row=${row.key} data-state=${row.state}>
     <div class="sess-title"><${Badge} state=${row.state} live=${row.live} /><h1 class="h1" tabindex="-1">${row.title ? html`<${T} s=${row.title} />` : html`<${Absent}>${ABSENT.title}<//>`}</h1>${row.drift ? html`<${DriftMark} drift=${row.drift} />` : null}</div>
     <p class="sess-id"><${Harness} harness=${row.harness} label=${row.harnessLabel} /> · <span class="fig" title=${row.sid}>${row.session}</span> · ${row.rate === null ? html`<${Absent}>${ABSENT.rate}<//>` : html`<span class="fig">${rate(row.rate)}</span>`}</p>
-    <p class="sess-meta">${[typeof detail === 'string' && detail && !row.quiet ? html`<${Tool} s=${detail} />` : null, html`<${When} row=${row} />`].filter(Boolean).map((x, i) => html`${i ? ' · ' : ''}${x}`)}</p>
+    <p class="sess-meta">${[typeof detail === 'string' && detail && !row.quiet ? html`<${Tool} s=${detail} />` : null, When({ row })].filter(Boolean).map((x, i) => html`${i ? ' · ' : ''}${x}`)}</p>
     <p class="sess-acts"><${CopyId} row=${row} place="head" /><${Copy} id=${`head|${row.key}|link`} act="copy-link" label="COPY LINK" text=${link} what="Link" /><${CopyCommand} row=${row} place="head" />
       ${row.blocked ? html`<${Raise} row=${row} place="head" kind="primary" />` : null}</p></div>`;
 }

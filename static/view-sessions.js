@@ -27,7 +27,7 @@ function Fleet({ board }) {
     <${Fact} label="ACTIVE NOW" figure=${fleet.active} note=${`${fleet.total} recently observed`} />
     <${Fact} label="WORKING" figure=${fleet.working} note=${html`<span class=${fleet.waiting ? 'fact-need' : undefined}>${fleet.waiting} waiting on you</span>`} />
     <${Fact} label="EXACT REQUESTS" figure=${fleet.requests} note=${fleet.total ? `${fleet.requests} of ${fleet.total} publish the request they are on` : ''} />
-    <${Fact} label="REPORTED BLOCKS" figure=${fleet.blocksKnown} of=${fleet.total} note=${`${fleet.blocksKnown} of ${many(fleet.total, 'session')} report block state`} />
+    <${Fact} label="REPORTED BLOCKS" figure=${fleet.blocksKnown} of=${fleet.total} note=${`${fleet.blocksKnown} of ${fleet.total} sessions report block state`} />
   </dl>`;
 }
 

@@ -52,8 +52,26 @@ test('UI-193 USE-095 the board’s own subjects stand apart', () => {
   const usage = [{ harness: 'claude', state: 'ok', fiveH: gauge(75, 17000), week: gauge(10, 17900), models: [{ label: 'Big', pct: 88 }, { label: 'Small', pct: 5 }] }, { harness: 'codex', state: 'ok', week: gauge(40, 3600) }, { harness: 'cursor', state: 'refused', fiveH: gauge(99, 5) }];
   const b = board([row('claude', 's1'), row('claude', 's2'), row('claude', 's3', { project: 'x/y' })], { usage, asks: [{ id: 'q', harness: '', session_id: '', project: '', question: 'who', options: ['a', 'b'], age_sec: 1 }] });
   const items = attentionOf(b).groups.board;
-  is(items.map((i) => [i.kind, i.reason ?? null]), [['question', null], ['quota', 'pace'], ['quota', 'pace'], ['quota', 'level'], ['label', null]]);
+  is(items.map((i) => [i.kind, i.reason ?? null]), [['question', null], ['quota', 'level and pace'], ['quota', 'pace'], ['quota', 'level'], ['label', null]]);
   assert.match(items[1].text, /75% used; at its average pace the budget ends .* on 16m, before the reset/);
+});
+
+test('UI-182 TURN-044 a failed tool loop stays a risk after the session ended, behind uncommitted work', () => {
+  const loop = { errors: 4, failures: 6 };
+  const { groups } = attentionOf(board([row('claude', 'clean', { ended_at: NOW - 5, dirty: false, loop }), row('claude', 'dirty', { ended_at: NOW - 5, dirty: true, loop })]));
+  is(groups.risk.map((i) => [i.row.sid, i.kind, i.more.length]), [['dirty', 'end-dirty', 1], ['clean', 'loop', 1]]);
+  is(groups.close, []);
+});
+
+test('UI-186 a question of unknown age stands behind those whose age is known', () => {
+  const ask = (n, age_sec) => ({ id: `q${n}`, harness: 'claude', session_id: `s${n}`, question: 'Which?', options: ['a', 'b'], age_sec });
+  const b = board([row('claude', 's1'), row('claude', 's2'), row('claude', 's3')], { ask: true, asks: [ask(1, null), ask(2, 5), ask(3, 90)] });
+  is(keys(attentionOf(b).groups.needs), ['s3', 's2', 's1']);
+});
+
+test('UI-184 UI-194 the fixed words do not bend for one', () => {
+  const b = board([row('claude', 'a', { state: 'needs_input' })]);
+  is([attentionOf(b).brief[0], coverageOf(b).line], ['1 of 1 sessions carry a subject: 1 waiting on you.', '1 of 1 sessions report block state; 0 observed ends.']);
 });
 
 test('UI-194 coverage never reads as an all-clear', () => {
@@ -101,6 +119,8 @@ else {
     for (const words of ['Question waiting', '+ 2 more signals', 'CAPTAIN', 'Run the migration against staging before the tax tests?', 'Yes, run it', 'RAISE', 'COPY COMMAND']) assert.ok(first.includes(words), words);
     const gate = await page.locator('[data-kind=gate]').first().innerText();
     for (const words of ['Input signal observed', 'NEEDS YOU', "Answer it in that session's own terminal", 'COPY COMMAND', 'IDENTITY']) assert.ok(gate.includes(words), words);
+    for (const kind of ['question', 'gate', 'stop-dirty']) assert.match(await page.locator(`[data-kind=${kind}]`).first().innerText(), /OUTCOME|IDENTITY/, `UI-191 ${kind} names what it is about`);
+    assert.match(await page.locator('[data-kind=stop-dirty]').first().innerText(), /NOW\s+last active/);
     await r.sees('[data-group=next]', /Published task.*Working through a list.*Merge the halves.*1 more in this project/);
     await r.sees('[data-group=board]', /Which branch should be deleted\? old-a old-b/);
     await r.sees('[data-group=reports]', /force push.*Fix checkout totals/);

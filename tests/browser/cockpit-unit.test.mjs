@@ -53,6 +53,13 @@ test('UI-158 plans merge by name, keep first-seen stages, prefer the live copy, 
   is(plan.entities.map((e) => [e.slug, e.stage, e.live, e.late]), [['case-1', 'build', true, 'stalled 11m'], ['case-2', 'build', false, 'stalled 10m'], ['case-3', 'done', false, 'blocked on you']]);
 });
 
+test('UI-158 CTX-012 CTX-037 workflows that the project itself declares stand beside those a session publishes, merged by name', () => {
+  const rows = board([row('claude', 'a', { spacedock: { role: 'first-officer', workflows: [{ workflow: 'one', goal: '', stages: ['intake'], entities: [{ slug: 'case-1', stage: 'intake', live: true }] }] } })]).rows;
+  const body = { workflow_discovery: { state: 'observed', workflows: [{ workflow: 'one', goal: 'Ship', stages: ['intake', 'done'], definition: 'read' }, { workflow: 'two', goal: 'Tidy', stages: ['x'] }, 7, { workflow: 5 }] } };
+  is(p.plansOf(rows, [], NOW, body).map((x) => [x.workflow, x.goal, x.stages, x.entities.length]), [['one', 'Ship', ['intake', 'done'], 1], ['two', 'Tidy', ['x'], 0]]);
+  for (const odd of [null, {}, { workflow_discovery: 4 }, { workflow_discovery: { workflows: {} } }]) is(p.plansOf([], [], NOW, odd), []);
+});
+
 test('UI-166 UI-168 cards for every source and, on Projects, for rules whose source vanished', () => {
   const trip = { tripwires: tripwires(NOW) };
   is(p.conditionsOf(trip).cards.map((c) => [c.source?.workflow ?? null, c.rule?.workflow ?? null]), [['tables', 'tables'], ['docs', null], ['billing', null], [null, 'gone']]);

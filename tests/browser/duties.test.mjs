@@ -91,7 +91,7 @@ else {
     await r.sees('.row-link', 'token sk-…REDACTED here');
     assert.equal(await page.locator('.row-link a, .row-link [href]').count(), 0);
     await page.click('[data-menu] > summary');
-    await r.sees('.menu-body', 'Attention', 'filter sessions', '…REDACTED', 'replace it', 'cargento 0.0.0-fake', 'Licences');
+    await r.sees('.menu-body', 'Attention', 'filter sessions', '…REDACTED', 'rotated', 'cargento 0.0.0-fake', 'Licences');
     assert.equal(await page.getAttribute('.menu-end a', 'href'), '/assets/licenses.txt');
     assert.equal(await page.locator('[data-act=copy-briefing]').count(), 0);
     await page.mouse.click(20, 600);

@@ -206,6 +206,45 @@ test('UI-068 turns and their absences', () => {
   is([f.turnText('6m', '3m'), f.turnText('6m', null), f.turnText(null, null)], ['6m into turn · 3m estimated remaining', '6m into turn', null]);
 });
 
+test('UI-068 UI-080 an ended session has no turn in progress, whatever its state says', () => {
+  for (const state of ['idle', 'working', 'needs_input']) assert.equal(one('claude', { state, ended_at: NOW - 5 }).turn.why, 'No turn in progress');
+});
+
+test('UI-094 a long turn is marked while the session waits on the reader too, and never on one at rest', () => {
+  const long = (more) => one('claude', { turn: { elapsed_h: '20m', eta_h: null, pct: null, long: true }, ...more }).long;
+  is([long({ state: 'working' }), long({ state: 'needs_input' }), long({ state: 'idle' }), long({ state: 'working', ended_at: NOW })], [true, true, false, false]);
+});
+
+test('UI-071 an instruction is drawn also where the goal slot shows the same prompt', () => {
+  const r = one('claude', { state: 'working', title: 'Totals', instruction: { label: 'asked', text: 'rewrite the rule', at: NOW - 9 } });
+  is([r.goal.text, r.line?.text], ['rewrite the rule', 'rewrite the rule']);
+});
+
+test('UI-011 UI-063 a rate below zero is no rate', () => {
+  is([one('claude', { rate_per_min: -4 }).rate, one('claude', { rate_per_min: 0 }).rate], [null, 0]);
+});
+
+test('UI-011 UI-061 a time no date can name is no time', () => {
+  is([m.moment(1e308), m.moment(1e16), m.moment(NOW)], [null, null, NOW]);
+});
+
+test('UI-061 UI-087 a question whose age is not known starts no wait at zero', () => {
+  const asks = (...ages) => ({ ask: true, asks: ages.map((age_sec, i) => ({ id: `q${i}`, harness: 'claude', session_id: 'abcdef12', question: 'Which?', options: ['a', 'b'], age_sec })) });
+  is([one('claude', {}, asks(null)).waitSince, one('claude', {}, asks(-3)).waitSince, one('claude', {}, asks('x', 40, 9)).waitSince], [null, null, NOW - 40]);
+  assert.equal(one('claude', { state: 'needs_input', blocked_since: NOW - 70 }, asks(null)).waitSince, NOW - 70);
+});
+
+test('UI-084 what the harness says of a quiet row is not shown beside a question either', () => {
+  const asks = { ask: true, asks: [{ id: 'q', harness: 'claude', session_id: 'abcdef12', question: 'Which?', options: ['a', 'b'], age_sec: 4 }] };
+  is(one('claude', { state: 'idle', state_detail: 'awaiting your message', last_activity: NOW - 60 }, asks).now, { text: 'last active', known: true, at: NOW - 60, tail: true });
+  assert.equal(one('claude', { state: 'idle', state_detail: 'Shell 3 is open' }, asks).now.text, 'Shell 3 is open');
+});
+
+test('UI-041 UI-180 ASK-041 an option keeps its place when one before it is no text', () => {
+  const b = board([row('claude', 'abcdef12')], { ask: true, asks: [{ id: 'q', harness: 'claude', session_id: 'abcdef12', question: 'Which?', options: ['a', 7, 'c'], age_sec: 4 }] });
+  is(b.rows[0].questions[0].options, ['a', '', 'c']);
+});
+
 test('UI-096 subagent headings', () => {
   const h = (list) => one('claude', { subagents: list }).subagents.heading;
   assert.equal(h([agent('a')]), '1 RUNNING SUBAGENT');
