@@ -1,6 +1,6 @@
 // The agents and calls of one session, from the deck's reply to what the page draws. Names and times only: nothing is derived
 // from a model's name, and silence is measured, never read as waiting. Pure.
-import { duration, many, num } from './format.js';
+import { duration, many, num, rate, tokens } from './format.js';
 import { moment, objects, str, strings } from './model.js';
 
 const LIVE = ['working', 'waiting'];
@@ -9,16 +9,38 @@ const WAITS = ['AskUserQuestion', 'ExitPlanMode'];
 /** Seconds of silence after which an open call is marked. */
 export const STALL = 120;
 
+/**
+ * Output of an agent as a mean over its own time, `{words, of}`, or `{why}` it cannot be given. Over less than ten seconds a
+ * mean says nothing.
+ */
+export function outputOf(agent, generated) {
+  const made = num(agent.output_tokens);
+  const from = moment(agent.started_at);
+  const to = LIVE.includes(agent.state) ? generated : moment(agent.last_activity);
+  if (agent.state === 'not-started') return { why: 'It has not started' };
+  if (made === null || made < 0) return { why: 'Its output tokens are not published' };
+  if (from === null || to === null) return { why: 'How long it has run is not published' };
+  if (to - from < 10) return { why: 'It has run for less than ten seconds' };
+  const mean = made / ((to - from) / 60);
+  return { words: made > 0 && mean < 0.5 ? '<1/m' : rate(mean), of: `${tokens(made)} output tokens in ${duration(to - from)}` };
+}
+
 /** `{root, list}` for the tree, rooted at `agent` when that one exists; null without agents. */
 export function agentsOfDeck(body, agent = null) {
   const all = objects(body?.agents).filter((a) => str(a.id));
   if (!all.length) return null;
   const names = new Map(all.map((a) => [a.id, str(a.name) || a.id]));
   const top = all[0];
-  const node = (a) => ({
-    id: a.id, parent: str(a.parent) || null, parentName: names.get(a.parent) ?? str(a.parent), name: names.get(a.id), model: str(a.model) && str(a.model) !== str(top.model) ? a.model : null,
-    kind: str(a.type) || null, since: moment(a.started_at), state: STATES.includes(a.state) ? a.state : 'unknown', live: LIVE.includes(a.state), calls: num(a.calls), errors: num(a.errors),
-  });
+  const generated = num(body.generated);
+  // A model stands where it differs from that of the first agent, and beside that one.
+  const node = (a) => {
+    const since = moment(a.started_at);
+    const last = moment(a.last_activity);
+    return {
+      id: a.id, parent: str(a.parent) || null, parentName: names.get(a.parent) ?? str(a.parent), name: names.get(a.id), model: a === top || str(a.model) !== str(top.model) ? str(a.model) || null : null, kind: str(a.type) || null,
+      state: STATES.includes(a.state) ? a.state : 'unknown', live: LIVE.includes(a.state), since, ran: since === null || last === null ? null : duration(last - since), out: outputOf(a, generated), errors: num(a.errors) ?? 0,
+    };
+  };
   const root = all.find((a) => a.id === agent) ?? top;
   const inside = new Set([root.id]);
   for (let grew = true; grew;) {

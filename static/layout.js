@@ -63,30 +63,33 @@ export function tally(list) {
   return order.map((state) => [state, list.filter((n) => n.state === state).length]).filter(([, n]) => n > 0);
 }
 
-/** Places for a graph: a column for each depth, a row for each leaf, parents level with their first child. Sizes in px. */
-export function graph(roots, { width = 176, height = 44, gapX = 40, gapY = 12 } = {}) {
+// A name that needs a second or third line makes its box taller.
+const tall = (node) => 44 + 16 * Math.min(2, Math.floor((String(node.name ?? '').length - 1) / 22));
+
+/**
+ * Places for a graph: a column for each depth, leaves one beneath the other, parents level with their first child. Edges meet
+ * a box at its first line. Sizes in px.
+ */
+export function graph(roots, { width = 190, gapX = 24, gapY = 8, line = 22 } = {}) {
   const boxes = [];
   const edges = [];
-  let line = 0;
   let depthMost = 0;
-  const place = (node, depth) => {
+  // Answers the first free height beneath what it placed.
+  const place = (node, depth, y) => {
     depthMost = Math.max(depthMost, depth);
-    const box = { node, x: depth * (width + gapX), y: line * (height + gapY) };
+    const box = { node, x: depth * (width + gapX), y, height: Math.max(44, tall(node)) };
     boxes.push(box);
-    node.children.forEach((child, i) => {
-      if (i > 0) line += 1;
-      const to = place(child, depth + 1);
-      const x1 = box.x + width;
-      const mid = x1 + gapX / 2;
-      edges.push({ path: `M${x1} ${box.y + height / 2}H${mid}V${to.y + height / 2}H${to.x}`, live: child.live });
-    });
-    return box;
+    const x1 = box.x + width;
+    let free = y;
+    for (const child of node.children) {
+      const at = free;
+      edges.push({ path: `M${x1} ${y + line}H${x1 + gapX / 2}V${at + line}H${x1 + gapX}`, live: child.live });
+      free = place(child, depth + 1, at);
+    }
+    return Math.max(free, y + box.height + gapY);
   };
-  roots.forEach((root, i) => {
-    if (i > 0) line += 1;
-    place(root, 0);
-  });
-  return { boxes, edges, width: (depthMost + 1) * (width + gapX) - gapX, height: (line + 1) * (height + gapY) - gapY, box: { width, height } };
+  const end = roots.reduce((free, root) => place(root, 0, free), 0);
+  return { boxes, edges, width: (depthMost + 1) * (width + gapX) - gapX, height: Math.max(0, end - gapY), box: { width } };
 }
 
 const STEPS = [10, 30, 60, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800];

@@ -4,7 +4,7 @@ import { Dot, Note, Outcome, Role } from './part-badge.js';
 import { TaskBar, TurnBar } from './part-bars.js';
 import { Disclosure, More } from './part-disclosure.js';
 import { Instruction, Now, Reading, SHARED_WHY, TaskList } from './part-row.js';
-import { StageStrip, StateStrip } from './part-strip.js';
+import { StageStrip, StateGlance, StateStrip } from './part-strip.js';
 import { Tree } from './part-tree.js';
 import { canRaise } from './actions.js';
 import { sentence } from './degrades.js';
@@ -13,7 +13,7 @@ import { agentsOf } from './layout.js';
 import { statesSeen } from './ledger.js';
 import { STATE_WORD, moment, objects, str } from './model.js';
 import { projectHref } from './route.js';
-import { claimOf, endOf, gitLimit, recordLimit, reportsOf, statesOf } from './session-facts.js';
+import { claimOf, endOf, gitLimit, recordLimit, reportsOf, sharesOf, statesOf } from './session-facts.js';
 
 /** One labelled fact. */
 const Fact = ({ label, name, children }) => html`<div class="kv"><dt class="label">${label}</dt><dd data-fact=${name}>${children}</dd></div>`;
@@ -24,14 +24,14 @@ const Part = ({ name, title, of, children }) => html`<section class="part" data-
 /** The session's own agent as the root of its tree. */
 export const rootOf = (row) => ({
   id: 'root', name: row.title || row.session, state: row.ended ? 'stopped' : row.needs ? 'waiting' : row.working ? 'working' : row.quiet ? 'idle' : 'unknown', live: row.live,
-  model: null, since: null, parent: null,
+  model: str(row.raw.model) || null, since: null, turn: row.working && row.turn.elapsed ? `turn ${row.turn.elapsed}` : null, parent: null,
 });
 
-function Current({ row, agents }) {
-  return html`<${Part} name="current" title="CURRENT ACTIVITY" of=${row}><p class="now-line"><${Dot} state=${row.state} live=${row.live} /><b>${STATE_WORD[row.state]}</b> · <span data-fact="now"><${Now} row=${row} /></span></p>
+function Current({ row, agents, states }) {
+  return html`<${Part} name="current" title="CURRENT ACTIVITY" of=${row}><p class="now-line row-doing"><${Dot} state=${row.state} live=${row.live} /><b>${STATE_WORD[row.state]}</b> · <span data-fact="now"><${Now} row=${row} /></span></p>
     ${row.instruction && !repeatsTitle(row.title, row.instruction.text) ? html`<${Instruction} line=${row.instruction} />` : null}
-    ${row.subagents.heading ? html`<p class="label">${row.subagents.heading}</p>` : null}
-    ${agents ?? html`${row.subagents.list.length || row.subagents.omitted ? html`<${Tree} id=${row.key} root=${rootOf(row)} list=${agentsOf(row.subagents)} omitted=${row.subagents.omitted} />` : html`<p><${Absent}>No subagent observed<//></p>`}`}<//>`;
+    ${states ? html`<${StateGlance} made=${states} words=${sharesOf(states)} />` : null}
+    ${agents ?? html`${row.subagents.list.length || row.subagents.omitted ? html`<div class="agents"><${Tree} id=${row.key} root=${rootOf(row)} list=${agentsOf(row.subagents)} omitted=${row.subagents.omitted} head=${row.subagents.heading ? html`<p class="label">${row.subagents.heading}</p>` : null} /></div>` : html`<p><${Absent}>No subagent observed<//></p>`}`}<//>`;
 }
 
 function Blocked({ row }) {
@@ -40,7 +40,7 @@ function Blocked({ row }) {
 }
 
 function Facts({ row }) {
-  return html`<dl class="kvs">
+  return html`<dl class="part">
     <${Fact} label="NEXT STEP" name="next">${row.next ? html`<${Tool} s=${row.next} />` : html`<${Absent}>${ABSENT.next}<//>`}<//>
     <${Fact} label="TURN" name="turn">${row.turn.elapsed ? html`<${TurnBar} turn=${row.turn} />` : html`<${Absent}>${row.turn.why}<//>`}<//>
     <${Fact} label="BLOCKED" name="blocked"><${Blocked} row=${row} /><//>
@@ -71,19 +71,20 @@ function Assignment({ row, harness }) {
 
 function Health({ row }) {
   if (!row.long && !row.loop && !row.role) return null;
-  return html`<div class="health">${row.long ? html`<p class="mark-amber"><b>⚠ LONG TURN</b> This request runs, or is estimated to run, 15 minutes or more.</p>` : null}
+  return html`<div class="health part">${row.long ? html`<p class="mark-amber"><b>⚠ LONG TURN</b> This request runs, or is estimated to run, 15 minutes or more.</p>` : null}
     ${row.loop ? html`<p class="mark-clay"><b>↻ FAILED TOOL LOOP</b> ${row.loop.text}</p>` : null}
     ${row.role ? html`<p><${Role} role=${row.role} /></p>` : null}</div>`;
 }
 
 function Tokens({ row }) {
   const line = tokenLine(row.working, row.raw.turn_output_tokens, row.raw.session_output_tokens);
-  return html`<p data-part="tokens">${line ? html`<span class="fig">${line}</span>` : html`<${Absent}>Output tokens not measured<//>`} · ${row.rate === null ? html`<${Absent}>${ABSENT.rate}<//>` : html`<span class="fig">${rate(row.rate)}</span>`}${str(row.raw.consumption) ? html` · <span class="fig"><${T} s=${row.raw.consumption} /></span>` : null}</p>`;
+  return html`<dl class="part" data-part="tokens">${row.tasks.total ? null : html`<${Fact} label="TASKS"><${Absent}>No task list published<//><//>`}
+    <${Fact} label="TOKENS">${line ? html`<span class="fig">${line.split(' ')[0]}</span>${line.slice(line.indexOf(' '))}` : html`<${Absent}>Output tokens not measured<//>`} · ${row.rate === null ? html`<${Absent}>${ABSENT.rate}<//>` : html`<span class="fig">${rate(row.rate)}</span>`}${str(row.raw.consumption) ? html` · <span class="fig"><${T} s=${row.raw.consumption} /></span>` : null}<//></dl>`;
 }
 
 function Reports({ row, enabled }) {
   const r = reportsOf(row, enabled);
-  return html`<${Part} name="reports" title="COMMAND-SHAPE REPORTS" of=${row}>${r.list ? html`<ul class="reports">${r.list.map((x) => html`<li>Command shape reported: <b><${T} s=${x.label} /></b> · <${T} s=${x.tool} /> · ${x.iso ? html`<time class="fig">${x.iso}</time>` : html`<${Absent}>time not published<//>`}</li>`)}</ul>` : html`<p><${Absent}>${r.why}<//></p>`}
+  return html`<${Part} name="reports" title="COMMAND-SHAPE REPORTS" of=${row}>${r.list ? html`<ul class="reports">${r.list.map((x) => html`<li>Command shape reported: <b><${T} s=${x.label} /></b> · <${T} s=${x.tool} /> · ${x.iso ? html`<time class="age">${x.iso}</time>` : html`<${Absent}>time not published<//>`}</li>`)}</ul>` : html`<p><${Absent}>${r.why}<//></p>`}
     ${r.limits ? html`<${Disclosure} id=${`report-limits|${row.key}`} summary="what a report does not say"><p>${r.limits}</p><//>` : null}<//>`;
 }
 
@@ -104,7 +105,7 @@ function Reentry({ row }) {
 
 function Landed({ row, facts }) {
   const claim = claimOf(facts);
-  return html`<${Part} name="landed" title="HOW IT LANDED" of=${row}><dl class="kvs"><${Fact} label="WHAT ENDED" name="ended">${endOf(row)}${row.endedAt ?? row.finishedAt ? html` <${Age} since=${row.endedAt ?? row.finishedAt} after=" ago" />` : null}<//>
+  return html`<${Part} name="landed" title="HOW IT LANDED" of=${row}><dl class="part"><${Fact} label="WHAT ENDED" name="ended">${endOf(row)}${row.endedAt ?? row.finishedAt ? html` <${Age} since=${row.endedAt ?? row.finishedAt} after=" ago" />` : null}<//>
     <${Fact} label="WHO CLAIMS IT" name="claim">${claim.known ? claim.text : html`<${Absent}>${claim.text}<//>`}${claim.claim?.summary ? html`: <${T} s=${claim.claim.summary} />` : null}<//></dl>
     <${Note}>${gitLimit(row)}<//><//>`;
 }
@@ -114,8 +115,8 @@ function Record({ row, facts, record }) {
     ${record.failed ? html`<p><${Absent}>${facts ? `This record may be old: the last read failed, ${record.failed}.` : `The record could not be read: ${record.failed}.`}<//></p>` : null}
     ${record.loading ? html`<p class="quiet-text" aria-busy="true">Reading the record…</p>` : null}
     ${facts && !facts.length ? html`<p><${Absent}>No entry of the record names this session.<//></p>` : null}
-    ${facts?.length ? html`<ul class="record"><${More} list=${true} id=${`record|${row.key}`} items=${facts} shown=${12} noun="older entries" draw=${(f) => html`<li class="record-item" key=${f.id}>${f.at === null ? html`<${Absent}>no time<//>` : html`<${Age} since=${f.at} after=" ago" fixed=${true} />`}
-      <span><span class="record-type"><${T} s=${f.type} /></span> ${f.summary ? html`<${Tool} s=${f.summary} />` : html`<${Absent}>no summary<//>`}${f.result ? html` <b><${T} s=${f.result} /></b>` : null} <span class="quiet-text">${f.source ? html`<${T} s=${f.source} />` : 'source not named'}</span></span></li>`} /></ul>` : null}
+    ${facts?.length ? html`<ul class="part"><${More} list=${true} id=${`record|${row.key}`} items=${facts} shown=${12} noun="older entries" draw=${(f) => html`<li class="kv" key=${f.id}>${f.at === null ? html`<${Absent}>no time<//>` : html`<${Age} since=${f.at} after=" ago" fixed=${true} />`}
+      <span><code><${T} s=${f.type} /></code> ${f.summary ? html`<${Tool} s=${f.summary} />` : html`<${Absent}>no summary<//>`}${f.result ? html` <b><${T} s=${f.result} /></b>` : null} <span class="quiet-text">${f.source ? html`<${T} s=${f.source} />` : 'source not named'}</span></span></li>`} /></ul>` : null}
     <${Note}>${recordLimit(row.harness)}<//><//>`;
 }
 
@@ -124,9 +125,9 @@ export function Activity({ board, row, facts, record, agents, deck }) {
   const harness = board.byHarness.get(row.harness);
   const states = statesOf(board.payload.history, row, statesSeen(row.key), board.generated);
   return html`<div class="col" data-part="activity"><h2 class="col-h">Session activity</h2>
-    <${Current} row=${row} agents=${agents} /><${Boundary} of=${row} what="The facts"><${Facts} row=${row} /><//>
+    <${Current} row=${row} agents=${agents} states=${states} /><${Boundary} of=${row} what="The facts"><${Facts} row=${row} /><//>
     <${Assignment} row=${row} harness=${harness} /><${Health} row=${row} />
-    ${row.tasks.total ? html`<${Part} name="tasks" title=${`TASKS · ${row.tasks.done} OF ${row.tasks.total} DONE`} of=${row}><${TaskBar} tasks=${row.tasks} /><${TaskList} row=${row} /><//>` : html`<p><${Absent}>No task list published<//></p>`}
+    ${row.tasks.total ? html`<${Part} name="tasks" title=${`TASKS · ${row.tasks.done} OF ${row.tasks.total} DONE`} of=${row}><${TaskBar} tasks=${row.tasks} /><${TaskList} row=${row} /><//>` : null}
     <${Tokens} row=${row} /><${Reports} row=${row} enabled=${board.payload.irreversible_enabled === true} /><${Notifications} row=${row} /><${Reentry} row=${row} />
     ${row.workflows.length ? html`<${Part} name="stages" title="WORKFLOW STAGES" of=${row}>${row.workflows.map((w, i) => html`<${StageStrip} key=${i} workflow=${w} />`)}<p class="quiet-text">A missing strip would say nothing about whether a workflow exists.</p><//>` : null}
     ${deck}

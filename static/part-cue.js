@@ -36,7 +36,7 @@ async function copy(text) {
 }
 
 /** Copies `text`. A refused copy says so and leaves the text where it can be selected. */
-export function Copy({ id, act, label, text, what }) {
+export function Copy({ id, act, label, text, what, kind }) {
   const [failed, setFailed] = useState(false);
   async function press() {
     const done = await copy(text);
@@ -44,16 +44,16 @@ export function Copy({ id, act, label, text, what }) {
     setCue(id, done ? 'copied' : 'failed');
     say(done ? `${what} copied.` : `${what} could not be copied. It stands beside the control and can be selected.`);
   }
-  return html`<${CueButton} id=${id} act=${act} label=${label} labels=${{ copied: 'COPIED', failed: 'NOT COPIED' }} onPress=${press} title=${text} />
+  return html`<${CueButton} id=${id} act=${act} label=${label} labels=${{ copied: 'COPIED', failed: 'NOT COPIED' }} onPress=${press} title=${text} kind=${kind} />
     ${failed ? html`<code class="copy-out">${text}</code>` : null}`;
 }
 
 /** The session's identity. */
-export const CopyId = ({ row, place = 'row' }) => html`<${Copy} id=${`${place}|${row.key}|id`} act="copy-id" label="COPY ID" text=${row.sid} what="Session id" />`;
+export const CopyId = ({ row, place = 'row', kind }) => html`<${Copy} kind=${kind} id=${`${place}|${row.key}|id`} act="copy-id" label="COPY ID" text=${row.sid} what="Session id" />`;
 
 /** The command that re-enters the session, on the harnesses that have one. */
-export const CopyCommand = ({ row, place = 'row' }) => (row.resume
-  ? html`<${Copy} id=${`${place}|${row.key}|command`} act="copy-command" label="COPY COMMAND" text=${row.resume} what="Resume command" />` : null);
+export const CopyCommand = ({ row, place = 'row', kind }) => (row.resume
+  ? html`<${Copy} kind=${kind} id=${`${place}|${row.key}|command`} act="copy-command" label="COPY COMMAND" text=${row.resume} what="Resume command" />` : null);
 
 // One raise at a time on the whole page: every raise control is held while one is under way.
 let raising = false;

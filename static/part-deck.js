@@ -1,5 +1,5 @@
 // The agents and calls inside one session: who spawned whom, which call is open, where time went.
-import { useEffect, useMemo, useRef, useState } from './hooks.js';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from './hooks.js';
 import { Absent, T, html } from './part-base.js';
 import { Note } from './part-badge.js';
 import { StateStrip } from './part-strip.js';
@@ -11,9 +11,28 @@ import { blocks } from './layout.js';
 import { build } from './route.js';
 import { say } from './say.js';
 
-// Of one call, in px: it grows with the reader's text.
-const HEIGHT = 2.75 * parseFloat(getComputedStyle(document.documentElement).fontSize);
-const SHOWN = 8;
+// A call is one line in columns where the list is wide enough, else two; its height grows with the reader's text.
+const WIDE = 32;
+const LINES = { wide: 1.75, narrow: 2.75 };
+const SHOWN = { wide: 12, narrow: 8 };
+
+/** How a list of this width is drawn: `wide` or `narrow`, and the height of one call in px. */
+function useForm(box) {
+  const [form, set] = useState({ kind: 'wide', height: 28 });
+  useLayoutEffect(() => {
+    const measure = () => {
+      const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+      const kind = box.current.clientWidth >= WIDE * rem ? 'wide' : 'narrow';
+      const height = LINES[kind] * rem;
+      set((was) => (was.kind === kind && was.height === height ? was : { kind, height }));
+    };
+    measure();
+    const watch = new ResizeObserver(measure);
+    watch.observe(box.current);
+    return () => watch.disconnect();
+  }, []);
+  return form;
+}
 
 /** The tree of all agents, or of one agent and those beneath it. Each node leads to its own tree. */
 export function AgentTree({ row, deck, agent }) {
@@ -21,16 +40,28 @@ export function AgentTree({ row, deck, agent }) {
   if (!made) return html`<p><${Absent}>No agent of this session could be read<//></p>`;
   const place = (id) => build({ view: 'session', project: row.project, harness: row.harness, sid: row.sid, agent: id === made.top ? null : id });
   const parked = parkedOf(deck);
-  return html`<div data-part="agents"><h4 class="label">${many(made.list.length + 1, 'agent')}${made.whole ? '' : ' in this branch'}</h4>
+  const found = findingsOf(deck);
+  return html`<div class="agents" data-part="agents">
     ${made.whole ? null : html`<p><a href=${place(made.top)} data-fk=${`agents|${row.key}|all`}>All agents</a> › <${T} s=${made.root.name} /></p>`}
-    <${Tree} id=${`${row.key}|${made.root.id}`} root=${made.root} list=${made.list} omitted=${made.whole ? row.subagents.omitted : 0} href=${(node) => place(node.id)} />
-    ${parked.length ? html`<div class="parked"><p class="label">Not placed</p><ul>${parked.map((p) => html`<li key=${p.id}><${T} s=${p.name} /> <span class="quiet-text">${p.why}</span></li>`)}</ul></div>` : null}
-    ${findingsOf(deck).map((t) => html`<${Note}>${t}<//>`)}</div>`;
+    <${Tree} id=${`${row.key}|${made.root.id}`} root=${made.root} list=${made.list} omitted=${made.whole ? row.subagents.omitted : 0} href=${(node) => place(node.id)} head=${html`<h4 class="label">${many(made.list.length + 1, 'agent')}${made.whole ? row.subagents.heading ? ` · ${row.subagents.heading}` : '' : ' in this branch'}</h4>`} />
+    ${parked.length ? html`<div><p class="label">Not placed</p><ul>${parked.map((p) => html`<li key=${p.id}><${T} s=${p.name} /> <span class="quiet-text">${p.why}</span></li>`)}</ul></div>` : null}
+    ${found.length ? html`<div>${found.map((t) => html`<${Note}>${t}<//>`)}</div>` : null}</div>`;
 }
 
 function Pick({ id, label, value, options, change }) {
-  return html`<label class="pick"><span class="label">${label}</span> <select class="input" data-fk=${id} value=${value} onChange=${(e) => change(e.currentTarget.value)}><option value="">all</option>
+  return html`<label class="pick who"><span class="label">${label}</span> <select class="input" data-fk=${id} value=${value} onChange=${(e) => change(e.currentTarget.value)}><option value="">all</option>
     ${options.map(([key, name]) => html`<option key=${key} value=${key}>${name}</option>`)}</select></label>`;
+}
+
+const NONE = { gap: 'The first record of its agent has no gap', took: 'The store writes no end for this call' };
+
+function Call({ call: c, wide, place, of, top, height }) {
+  // In columns the heads say what a figure is; the words stay for the ear.
+  const word = (text) => (wide ? html`<span class="sr">${text} </span>` : `${text} `);
+  const figure = (name) => html`<span class="call-fig fig quiet-text" title=${c[name] === null ? NONE[name] : undefined}>${word(name)}${c[name] ?? html`—<span class="sr"> ${NONE[name]}</span>`}</span>`;
+  return html`<li class=${`call${c.stalled ? ' call-late' : ''}`} aria-setsize=${of} aria-posinset=${place} style=${{ top: `${top}px`, height: `${height}px` }}>
+    <span class="call-what"><b title=${c.tool}><${T} s=${c.label} /></b> <span class=${c.status === 'error' ? 'mark-clay' : c.status === 'open' ? 'call-open' : 'quiet-text'}>${c.status === 'unknown' ? 'end not recorded' : c.status}</span>${c.stalled ? html` <span class="mark-amber">stalled, silent ${c.stalled}</span>` : null}${c.spawned ? html` <span class="quiet-text" title=${c.spawned}>spawned <${T} s=${c.spawned} /></span>` : null}</span>
+    <span class="call-by quiet-text" title=${c.by}><${T} s=${c.by} /></span><span class="call-fig fig quiet-text">${word('at')}${c.offset === null ? 'no time' : `+${c.offset}`}</span>${figure('gap')}${figure('took')}</li>`;
 }
 
 /** Only the calls in sight are in the document; the list follows its newest end until the reader scrolls away from it. */
@@ -38,21 +69,22 @@ function List({ calls, newest, id }) {
   const box = useRef(null);
   const [top, setTop] = useState(0);
   const held = useRef(false);
+  const { kind, height } = useForm(box);
+  const wide = kind === 'wide';
   useEffect(() => {
     if (newest || held.current || !box.current) return;
     box.current.scrollTop = box.current.scrollHeight;
-  }, [calls, newest]);
-  const from = Math.max(0, Math.floor(top / HEIGHT) - 4);
-  const to = Math.min(calls.length, from + SHOWN + 9);
+  }, [calls, newest, height]);
+  const from = Math.max(0, Math.floor(top / height) - 4);
+  const to = Math.min(calls.length, from + SHOWN[kind] + 9);
   const scroll = (event) => {
     const { scrollTop, scrollHeight, clientHeight } = event.currentTarget;
     held.current = newest ? scrollTop > 4 : scrollTop + clientHeight < scrollHeight - 4;
     setTop(scrollTop);
   };
-  return html`<div class="calls" ref=${box} tabindex="0" role="region" aria-label=${`Calls, ${calls.length}`} data-fk=${id} onScroll=${scroll} style=${{ height: `${Math.min(calls.length, SHOWN) * HEIGHT}px` }}>
-    <ol class="calls-in" style=${{ height: `${calls.length * HEIGHT}px` }}>${calls.slice(from, to).map((c, i) => html`<li class=${`call${c.stalled ? ' call-late' : ''}`} key=${c.id} aria-setsize=${calls.length} aria-posinset=${from + i + 1} style=${{ top: `${(from + i) * HEIGHT}px` }}>
-      <span class="call-what"><b title=${c.tool}><${T} s=${c.label} /></b> <span class=${c.status === 'error' ? 'mark-clay' : c.status === 'open' ? 'call-open' : 'quiet-text'}>${c.status === 'unknown' ? 'end not recorded' : c.status}</span>${c.stalled ? html` <span class="mark-amber">stalled, silent ${c.stalled}</span>` : null}${c.spawned ? html` <span class="quiet-text">spawned <${T} s=${c.spawned} /></span>` : null}</span>
-      <span class="call-when fig">${c.offset === null ? 'no time' : `+${c.offset}`} · gap ${c.gap ?? html`<span title="The first record of its agent has no gap">—</span>`} · ${c.took === null ? html`<span title="The store writes no end for this call">took —</span>` : `took ${c.took}`} · <${T} s=${c.by} /></span></li>`)}</ol></div>`;
+  return html`<div class=${wide ? 'calls-wide' : null}>${wide ? html`<div class="calls-head" aria-hidden="true"><span class="label">call</span><span class="label">agent</span><span class="call-fig label">at</span><span class="call-fig label" title="Since the record of its agent before it">gap</span><span class="call-fig label">took</span></div>` : null}
+    <div class="calls" ref=${box} tabindex="0" role="region" aria-label=${`Calls, ${calls.length}`} data-fk=${id} onScroll=${scroll} style=${{ height: `${Math.min(calls.length, SHOWN[kind]) * height}px` }}>
+      <ol class="calls-in" style=${{ height: `${calls.length * height}px` }}>${calls.slice(from, to).map((c, i) => html`<${Call} key=${c.id} call=${c} wide=${wide} place=${from + i + 1} of=${calls.length} top=${(from + i) * height} height=${height} />`)}</ol></div></div>`;
 }
 
 /** The strip with a cursor that the arrow keys move from block to block. */

@@ -139,13 +139,13 @@ function Control({ board, row, primary }) {
     app.refresh();
   };
   const confirming = stage === 'confirming' && !why;
-  return html`<div class="analyze">
+  return html`<div class="analyze part">
     <p class="intent-acts"><button type="button" class=${primary && !confirming && !why ? 'btn btn-primary' : 'btn btn-plain'} data-act="analyze" data-fk=${`analyze|${key}`} data-fallback=${`cancel|${key}`} aria-disabled=${why || stage !== 'idle' ? 'true' : undefined}
         aria-describedby=${shown ? 'analyze-why' : undefined} aria-expanded=${provider ? (confirming ? 'true' : 'false') : undefined} onClick=${press}>${stage === 'starting' ? 'Starting…' : 'Analyze drift'}</button>
       ${used}${given ? html`<button type="button" class="btn btn-quiet" data-act="revoke" data-fk=${`revoke|${key}`} data-fallback=${`analyze|${key}`} onClick=${revoke}>Turn off readings</button>` : null}<${CueText} id=${`revoke|${key}`} /></p>
     ${shown ? html`<p class="analyze-why" id="analyze-why">${shown}</p>` : null}
     ${provider && !confirming ? html`<${Sends} row=${row} route=${route} adopting=${adopting} />` : null}
-    ${confirming ? html`<div class="confirm" data-part="confirm"><${Said} route=${route} adopting=${adopting} output=${output} />
+    ${confirming ? html`<div class="confirm part" data-part="confirm"><${Said} route=${route} adopting=${adopting} output=${output} />
       <p class="banner-acts"><button type="button" class="btn btn-plain" data-act="allow" data-fk=${`allow|${key}`} data-fallback=${`analyze|${key}`} onClick=${() => send(true)}>Allow and analyze</button>
         <button type="button" class="btn btn-plain" data-act="not-now" data-fk=${`not-now|${key}`} data-fallback=${`analyze|${key}`} onClick=${() => move('idle')}>Not now</button></p></div>` : null}</div>`;
 }
@@ -162,16 +162,16 @@ const Sends = ({ row, route, adopting }) => (route && str(route.provider) ? html
 
 /** A reading: one answer, then one row for each line, never blended. */
 function Reading({ row, view }) {
-  return html`<section class="reading" aria-label="Reading" data-part="reading"><h4 class="sub-h">Reading</h4>
+  return html`<section class="reading part" aria-label="Reading" data-part="reading"><h4 class="sub-h">Reading</h4>
     <p class=${`reading-answer reading-${view.answer.kind}`}>${view.answer.text}</p>
-    <p class="quiet-text">${[view.stamp, view.when, view.moved ? '' : `read revision ${view.revision}`].filter(Boolean).join(' · ')}</p>
+    <p class="quiet-text small">${[view.stamp, view.when, view.moved ? '' : `read revision ${view.revision}`].filter(Boolean).join(' · ')}</p>
     ${view.moved ? html`<p class="reading-stale">${view.moved}. Analyze again to read the current words.</p>` : null}
     ${view.newer ? html`<p class="reading-stale">${view.newer} Analyze again to include them.</p>` : null}
-    ${[view.scope, view.cutoff].filter(Boolean).map((t) => html`<p class="quiet-text"><${T} s=${t} /></p>`)}
-    <ul class="reading-lines">${view.lines.map((l) => html`<li class="reading-line" key=${l.key} data-constraint=${l.key}><p><span class="label">${l.name}</span> ${l.clause ? html`<${T} s=${l.clause} />` : html`<${Absent}>the words it read were not kept<//>`}</p>
-      <p class=${`reading-${l.kind}`}>${l.text}</p>${l.detail ? html`<p><${T} s=${l.detail} /> <span class="quiet-text">(the model’s sentence)</span></p>` : null}
-      ${l.why ? html`<p class="quiet-text">${l.why}</p>` : null}
-      ${l.cites.length ? html`<ul class="cites" aria-label="Cited entries">${l.cites.map((c) => html`<li class="quiet-text">${c.type ? html`<${T} s=${c.type} /> · ` : ''}${c.source ? html`<${T} s=${c.source} /> · ` : ''}<${T} s=${c.summary} /></li>`)}</ul>` : null}</li>`)}</ul>
+    ${[view.scope, view.cutoff].filter(Boolean).map((t) => html`<p class="quiet-text small"><${T} s=${t} /></p>`)}
+    <ul class="part">${view.lines.map((l) => html`<li class="reading-line part" key=${l.key} data-constraint=${l.key}><p><span class="label">${l.name}</span> ${l.clause ? html`<${T} s=${l.clause} />` : html`<${Absent}>the words it read were not kept<//>`}</p>
+      <p class=${`reading-answer reading-${l.kind}`}>${l.text}</p>${l.detail ? html`<p><${T} s=${l.detail} /> <span class="quiet-text small">(the model’s sentence)</span></p>` : null}
+      ${l.why ? html`<p class="quiet-text small">${l.why}</p>` : null}
+      ${l.cites.length ? html`<ul class="small" aria-label="Cited entries">${l.cites.map((c) => html`<li class="quiet-text small">${c.type ? html`<${T} s=${c.type} /> · ` : ''}${c.source ? html`<${T} s=${c.source} /> · ` : ''}<${T} s=${c.summary} /></li>`)}</ul>` : null}</li>`)}</ul>
     <${Note}>${CAVEAT}<//></section>`;
 }
 
@@ -186,9 +186,9 @@ function Conflict({ row, list }) {
     say(text);
     app.refresh();
   };
-  return html`<section class="conflict" aria-label="Conflict to settle" data-part="conflict"><h4 class="sub-h">Conflict to settle</h4>
+  return html`<section class="part" aria-label="Conflict to settle" data-part="conflict"><h4 class="sub-h">Conflict to settle</h4>
     <p>You said this after the words above. Do they still apply?</p>
-    <ul class="said">${list.map((s) => html`<li><${Age} since=${s.at} after=" ago" fixed=${true} /> <${T} s=${s.text} /></li>`)}</ul>
+    <ul class="part">${list.map((s) => html`<li><${Age} since=${s.at} after=" ago" fixed=${true} /> <${T} s=${s.text} /></li>`)}</ul>
     <p class="intent-acts"><button type="button" class="btn btn-plain" data-act="settle" data-fk=${id} data-fallback=${`goal-box|${row.key}`} onClick=${settle}>still applies</button>
       <button type="button" class="btn btn-quiet" data-act="retype" data-fk=${`retype|${row.key}`} data-fallback=${`goal-box|${row.key}`} onClick=${() => document.querySelector('[data-field=goal]')?.focus()}>retype</button></p></section>`;
 }
@@ -205,20 +205,20 @@ function Departures({ board, row, view }) {
   const why = str(row.raw.departure_why);
   // How all raises ended, where they ended alike.
   const told = row.raw.delivery_mixed === true ? '' : str(row.raw.delivery_outcome);
-  return html`<section class="departures" aria-label="Departures raised to you" data-part="departures"><h4 class="sub-h">DEPARTURES RAISED TO YOU</h4>
-    ${board.unasked ? null : html`<p class="quiet-text">Checks while you are away are off: nothing new is being checked.</p>`}
+  return html`<section class="departures part" aria-label="Departures raised to you" data-part="departures"><h4 class="sub-h">DEPARTURES RAISED TO YOU</h4>
+    ${board.unasked ? null : html`<p class="quiet-text small">Checks while you are away are off: nothing new is being checked.</p>`}
     <h5 class="label">From the reading you asked for</h5>
-    ${asked.length ? html`<ul class="raised">${asked.map((l) => html`<li key=${l.key} data-departure="reading"><p><b>${l.name}</b> <${T} s=${l.clause} /></p>${l.detail ? html`<p><${T} s=${l.detail} /></p>` : null}
-      <p class="quiet-text">${view.moved ?? `read revision ${view.revision}`} · ${view.stamp || view.when}</p><${Ways} row=${row} place=${`dep-r-${l.key}`} /></li>`)}</ul><p class="quiet-text">${fate('reading')}</p>`
+    ${asked.length ? html`<ul class="part">${asked.map((l) => html`<li class="reading-line part" key=${l.key} data-departure="reading"><p><span class="label">${l.name}</span> <${T} s=${l.clause} /></p>${l.detail ? html`<p class="reading-answer"><${T} s=${l.detail} /></p>` : null}
+      <p class="quiet-text small">${view.moved ?? `read revision ${view.revision}`} · ${view.stamp || view.when}</p><${Ways} row=${row} place=${`dep-r-${l.key}`} /></li>`)}</ul><p class="quiet-text small">${fate('reading')}</p>`
       : html`<p><${Absent}>${view ? 'It states none.' : 'No reading has been made.'}<//></p>`}
     <h5 class="label">From the checks while you were away</h5>
-    ${away.length ? html`<ul class="raised">${away.map((d) => html`<li key=${d.id} data-departure="away"><p><b>${d.name}</b> <${T} s=${d.clause} /></p>${d.text ? html`<p><${T} s=${d.text} /></p>` : null}
-      <p class="quiet-text">${d.at === null ? 'age unknown' : html`<${Age} since=${d.at} after=" ago" />`} · ${d.moved ?? `read revision ${d.revision}`}${d.cutoff === null ? '' : ` · evidence stops at ${clock(d.cutoff, board.generated)}`}</p>
-      ${d.cutoffText ? html`<p class="quiet-text"><${T} s=${d.cutoffText} /></p>` : null}<p class="quiet-text"><${T} s=${d.after} /></p><${Ways} row=${row} place=${`dep-a-${d.id}`} /></li>`)}</ul><p class="quiet-text"><${T} s=${fate('away')} /></p>`
+    ${away.length ? html`<ul class="part">${away.map((d) => html`<li class="reading-line part" key=${d.id} data-departure="away"><p><span class="label">${d.name}</span> <${T} s=${d.clause} /></p>${d.text ? html`<p class="reading-answer"><${T} s=${d.text} /></p>` : null}
+      <p class="quiet-text small">${d.at === null ? 'age unknown' : html`<${Age} since=${d.at} after=" ago" />`} · ${d.moved ?? `read revision ${d.revision}`}${d.cutoff === null ? '' : ` · evidence stops at ${clock(d.cutoff, board.generated)}`}</p>
+      ${d.cutoffText ? html`<p class="quiet-text small"><${T} s=${d.cutoffText} /></p>` : null}<p class="quiet-text small"><${T} s=${d.after} /></p><${Ways} row=${row} place=${`dep-a-${d.id}`} /></li>`)}</ul><p class="quiet-text small"><${T} s=${fate('away')} /></p>`
       : html`<p><${Absent}>${why ? html`<${T} s=${why} />` : 'These checks raised nothing on record.'}<//></p>`}
-    ${away.length && board.unasked && why ? html`<p class="quiet-text"><${T} s=${why} /></p>` : null}
-    ${asked.length + away.length && missing.length ? html`<p class="quiet-text">Beside a departure: ${missing.join('; ')}.</p>` : null}
-    <ul class="figures"><li>${many(asked.length, 'departure')} the reading raised</li><li>${row.raw.departure_checked === true || away.length ? `${many(away.length, 'departure')} the away checks raised` : 'Departures the away checks raised: not measured'}</li>
+    ${away.length && board.unasked && why ? html`<p class="quiet-text small"><${T} s=${why} /></p>` : null}
+    ${asked.length + away.length && missing.length ? html`<p class="quiet-text small">Beside a departure: ${missing.join('; ')}.</p>` : null}
+    <ul class="figures quiet-text small"><li>${many(asked.length, 'departure')} the reading raised</li><li>${row.raw.departure_checked === true || away.length ? `${many(away.length, 'departure')} the away checks raised` : 'Departures the away checks raised: not measured'}</li>
       <li>${raises > 0 ? `${many(raises, 'raise')} on record for this session` : 'No raise on record for this session'}</li>
       ${raises > 0 ? html`<li>${told ? many(told === 'no-lane' ? 0 : raises, 'attempt') : 'Attempts: not published, for the raises ended in different ways'}</li><li>${told ? many(told === 'handed-over' ? raises : 0, 'hand-over') : 'Hand-overs: not published, for the raises ended in different ways'}</li>` : null}</ul></section>`;
 }
@@ -231,7 +231,7 @@ export function Drift({ board, row, facts, primary }) {
   const count = num(raw.annotation_reading_count) ?? 0;
   const withheld = str(raw.annotation_reading_withheld);
   const away = awayDepartures(row).length > 0;
-  return html`<div class="drift"><h3 class="sub-h">Drift</h3>
+  return html`<div class="drift part"><h3 class="sub-h">Drift</h3>
     ${readsWork(row.harness) ? null : html`<p class="note"><span>Cargento can't read work from this harness</span></p>`}
     <${Control} board=${board} row=${row} primary=${primary} />
     ${withheld ? html`<p class="reading-stale">The last press produced nothing: <${T} s=${withheld} /></p>` : null}

@@ -37,7 +37,7 @@ function Box({ id, field, label, value, cap, change, restore, hint, fallback }) 
     spellcheck="true" dir="auto" value=${value} onInput=${input} onKeyDown=${keys}></textarea>`;
 }
 
-const Count = ({ text, cap }) => html`<span class="fig box-count"><span class="sr">characters used: </span>${[...text].length}/${cap}</span>`;
+const Count = ({ text, cap }) => html`<span class="label box-count"><span class="sr">characters used: </span>${[...text].length}/${cap}</span>`;
 
 /** The goal box with what it holds and where that came from. */
 function Goal({ row, cap, again }) {
@@ -53,7 +53,7 @@ function Goal({ row, cap, again }) {
   return html`<div class="intent-field" data-fact="goal"><div class="intent-head"><span class="label">GOAL</span>
       ${field.text ? html`<button type="button" class="btn btn-quiet" data-act="clear-goal" data-fk=${`goal-clear|${row.key}`} data-fallback=${id} onClick=${() => set('')}>clear</button>` : null}<${Count} text=${field.text} cap=${cap} /></div>
     <${Box} id=${id} field="goal" label="Goal" value=${field.text} cap=${cap} change=${set} restore=${() => { dropDraft(row, 'goal'); again(); }} hint="goal-hint" />
-    <p class="quiet-text intent-hint" id="goal-hint">${field.kind === 'prompt' ? html`${field.offer.source === 'first-prompt' ? 'Your first prompt' : 'Your latest prompt'}, <${Age} since=${field.offer.at} after=" old" />. It is shown, not saved; saving takes it over as the goal.`
+    <p class="quiet-text small" id="goal-hint">${field.kind === 'prompt' ? html`${field.offer.source === 'first-prompt' ? 'Your first prompt' : 'Your latest prompt'}, <${Age} since=${field.offer.at} after=" old" />. It is shown, not saved; saving takes it over as the goal.`
       : field.kind === 'saved' ? stored.adopted ? 'from your prompt' : 'typed'
       : field.kind === 'typed' ? 'not saved' : untimed ? 'A prompt is on record but its time is not published, so it cannot be taken over; type a goal.' : 'What this session should achieve.'}</p>
     ${list.length > (field.kind === 'prompt' ? 1 : 0) ? html`<p class="intent-offers">${list.filter((o) => o.source !== field.offer?.source).map((o) => html`<button type="button" class="btn btn-quiet" data-act="use-prompt" data-prompt=${o.source} data-fk=${`goal-use|${row.key}|${o.source}`} data-fallback=${id}
@@ -88,7 +88,7 @@ function Lines({ row, cap, facts, again }) {
     requestAnimationFrame(() => [...document.querySelectorAll('[data-field=line]')].at(-1)?.focus());
   };
   return html`<div class="intent-field"><span class="label">EXPECTED OUTCOME</span>
-    ${lines.length ? html`<ol class="intent-lines">${lines.map((line, i) => {
+    ${lines.length ? html`<ol class="part">${lines.map((line, i) => {
       const id = `line-box|${row.key}|${i}`;
       const was = line.from === null ? null : stored[line.from];
       const same = was && was.text === line.text;
@@ -206,7 +206,7 @@ export function Discard({ board, row }) {
     app.refresh();
   };
   if (!num(row.raw.annotation_revision)) return html`<${CueText} id=${cue} />`;
-  return html`<div class="discard">${at === null ? null : html`<p class="discard-what" id="discard-what"><${T} s=${word('armed')} /></p>`}
+  return html`<div class="discard part">${at === null ? null : html`<p class="discard-what" id="discard-what"><${T} s=${word('armed')} /></p>`}
     <button type="button" class=${at === null ? 'btn btn-quiet' : 'btn btn-plain btn-armed'} data-act="discard" data-fk=${cue} data-fallback=${`goal-box|${key}`} data-armed=${at === null ? undefined : ''} title=${word('offer')}
       aria-describedby=${at === null ? undefined : 'discard-what'} onClick=${press}>discard everything</button><${CueText} id=${cue} /></div>`;
 }
@@ -221,7 +221,7 @@ export function Intent({ board, row, facts }) {
   useEffect(() => {
     if (stale.delete(row.key)) rebase(row);
   }, [raw]);
-  return html`<div class="intent"><${Goal} row=${row} cap=${cap} again=${again} /><${Lines} row=${row} cap=${cap} facts=${facts} again=${again} />
+  return html`<div class="intent part"><${Goal} row=${row} cap=${cap} again=${again} /><${Lines} row=${row} cap=${cap} facts=${facts} again=${again} />
     <${Acts} row=${row} again=${again} said=${line ? html`<p class="quiet-text">${line.head}${moment(raw.annotation_at) === null ? '' : html` · <${Age} since=${raw.annotation_at} before=${storedOf(row).adopted ? 'saved ' : 'typed '} after=" ago" />`}${line.dropped ? ' · older revisions dropped' : ''}</p>` : null} />
     ${str(raw.annotation_discarded_why) ? html`<p><${Absent}><${T} s=${raw.annotation_discarded_why} />${moment(raw.annotation_discarded_at) === null ? '' : html` <${Age} since=${raw.annotation_discarded_at} before="Discarded " after=" ago." />`}<//></p>` : null}
     ${str(raw.annotation_binding_why) ? html`<p class="note"><i class="note-i" aria-hidden="true">i</i><span><${T} s=${raw.annotation_binding_why} /></span></p>` : null}</div>`;

@@ -93,9 +93,9 @@ const TASK_WORD = { completed: ['✓', 'done'], in_progress: ['●', 'in progres
 export function TaskList({ row }) {
   return html`<ol class="tasks">${row.tasks.list.map((t) => {
     const [glyph, word] = TASK_WORD[t.status] ?? ['?', t.status];
-    return html`<li class=${`task task-${t.status === 'in_progress' ? 'now' : t.status === 'completed' ? 'done' : 'open'}`}><${Glyph}>${glyph}<//><span class="task-word">${word}</span>
+    return html`<li class=${`task task-${t.status === 'in_progress' ? 'now' : t.status === 'completed' ? 'done' : 'open'}`}><${Glyph}>${glyph}<//><span class="quiet-text">${word}</span>
       <span class="task-what"><${Tool} s=${t.subject} /></span>
-      ${row.harness === 'codex' ? null : html`<span class="task-age">${t.age && t.age !== '–' ? t.age : ''}${t.updated ? html`<span class="task-upd"> updated ${t.updated}</span>` : ''}</span>`}</li>`;
+      ${row.harness === 'codex' ? null : html`<span class="fig quiet-text">${[t.age === '–' ? '' : t.age, t.updated ? `updated ${t.updated}` : ''].filter(Boolean).join(' · ')}</span>`}</li>`;
   })}</ol>
   ${row.harness !== 'codex' && row.tasks.eta ? html`<p class="note">est. remaining ${row.tasks.eta}</p>` : null}`;
 }

@@ -1,6 +1,6 @@
 // What the session page says that no row of a list needs: how a session landed, what its source covers, and its states over
 // time. Pure: no DOM, no clock.
-import { ABSENT, num } from './format.js';
+import { ABSENT, duration, num, observed } from './format.js';
 import { moment, objects, str } from './model.js';
 
 /** Seconds of observation below which a strip of states would show nothing. */
@@ -75,6 +75,25 @@ export function statesOf(history, row, seen, generated) {
   if (!drawn.length || now === null) return null;
   const from = Math.min(...drawn.map((b) => b.from));
   return now - from < LEAST ? null : { from, to: now, blocks: drawn, turns };
+}
+
+const SHARES = [['working', 'working'], ['needs_input', 'waiting on you'], ['idle', 'idle']];
+
+/** How the time of `statesOf` was spent, in one sentence; what nobody observed is named as that. */
+export function sharesOf({ blocks, from, to }) {
+  let seen = 0;
+  const parts = SHARES.map(([state, word]) => {
+    let end = from;
+    let sum = 0;
+    for (const b of blocks.filter((x) => x.state === state).sort((a, z) => a.from - z.from)) {
+      sum += Math.max(0, b.to - Math.max(b.from, end));
+      end = Math.max(end, b.to);
+    }
+    seen += sum;
+    return sum > 0 ? `${word} ${duration(sum)}` : null;
+  }).filter(Boolean);
+  const gap = to - from - seen;
+  return `${observed(to - from).replace('l', 'L')}: ${parts.join(', ')}${gap >= 60 ? `; ${duration(gap)} not observed` : ''}.`;
 }
 
 const REPORT_LIMITS = 'A matching shape does not prove that the command succeeded. Missing hooks and unmatched commands look the same here. At most 1,000 reports are kept, 20 for a session, for 24 hours, and a restart clears them.';

@@ -43,22 +43,22 @@ function Head({ row }) {
   const detail = row.ended ? '' : row.raw.state_detail;
   return html`<div class="sess-head" data-row=${row.key} data-state=${row.state}>
     <div class="sess-title"><${Badge} state=${row.state} live=${row.live} /><h1 class="h1" tabindex="-1">${row.title ? html`<${T} s=${row.title} />` : html`<${Absent}>${ABSENT.title}<//>`}</h1>${row.drift ? html`<${DriftMark} drift=${row.drift} />` : null}</div>
-    <p class="sess-id"><${Harness} harness=${row.harness} label=${row.harnessLabel} /> · <span class="fig" title=${row.sid}>${row.session}</span> · ${row.rate === null ? html`<${Absent}>${ABSENT.rate}<//>` : html`<span class="fig">${rate(row.rate)}</span>`}</p>
+    <p class="sess-id small"><${Harness} harness=${row.harness} label=${row.harnessLabel} /> · <span class="fig" title=${row.sid}>${row.session}</span> · ${row.rate === null ? html`<${Absent}>${ABSENT.rate}<//>` : html`<span class="fig">${rate(row.rate)}</span>`}</p>
     <p class="sess-meta">${[typeof detail === 'string' && detail && !row.quiet ? html`<${Tool} s=${detail} />` : null, When({ row })].filter(Boolean).map((x, i) => html`${i ? ' · ' : ''}${x}`)}</p>
-    <p class="sess-acts"><${CopyId} row=${row} place="head" /><${Copy} id=${`head|${row.key}|link`} act="copy-link" label="COPY LINK" text=${link} what="Link" /><${CopyCommand} row=${row} place="head" />
+    <p class="sess-acts"><${CopyId} row=${row} place="head" kind="plain" /><${Copy} kind="plain" id=${`head|${row.key}|link`} act="copy-link" label="COPY LINK" text=${link} what="Link" /><${CopyCommand} row=${row} place="head" kind="plain" />
       ${row.blocked ? html`<${Raise} row=${row} place="head" kind="primary" />` : null}</p></div>`;
 }
 
 /** What the session waits for, before everything else on the page. */
 function Ask({ row }) {
   if (!row.blocked) return null;
-  const head = html`<p class="ask-head"><${Label}>ASKED YOU<//>${row.waitSince === null ? html` · <${Absent}>${ABSENT.wait}<//>` : html` · <${Age} since=${row.waitSince} longAfter=${LONG_WAIT} />`} · <b>${row.responsibility}</b></p>`;
+  const head = html`<p class="ask-head small"><${Label}>ASKED YOU<//>${row.waitSince === null ? html` · <${Absent}>${ABSENT.wait}<//>` : html` · <${Age} since=${row.waitSince} longAfter=${LONG_WAIT} />`} · <b>${row.responsibility}</b></p>`;
   if (!row.questions.length) {
-    return html`<section class="ask" data-part="question" aria-label="Asked you">${head}<p class="ask-q"><${Tool} s=${row.block.text} /></p>
+    return html`<section class="ask part" data-part="question" aria-label="Asked you">${head}<p class="ask-q"><${Tool} s=${row.block.text} /></p>
       <p class="quiet-text">It must be answered in that session's own terminal; nothing here answers it.${row.unconfirmed ? ' No sign of it for 5 minutes; the prompt may still stand.' : ''}</p></section>`;
   }
-  return row.questions.map((q) => html`<section class="ask" data-part="question" aria-label="Asked you" key=${q.id}>
-    <p class="ask-head"><${Label}>ASKED YOU<//> · ${q.ageKnown ? html`<${Age} since=${q.since} longAfter=${LONG_WAIT} />` : html`<${Absent}>${ABSENT.wait}<//>`} · <b>${row.responsibility}</b></p>
+  return row.questions.map((q) => html`<section class="ask part" data-part="question" aria-label="Asked you" key=${q.id}>
+    <p class="ask-head small"><${Label}>ASKED YOU<//> · ${q.ageKnown ? html`<${Age} since=${q.since} longAfter=${LONG_WAIT} />` : html`<${Absent}>${ABSENT.wait}<//>`} · <b>${row.responsibility}</b></p>
     <p class="ask-q"><${T} s=${q.question} /></p><${Options} question=${q} place="detail" fallback=${`head|${row.key}|id`} /></section>`);
 }
 

@@ -582,8 +582,17 @@ test('LOOK-047 the graph is the same for the same input', () => {
   const make = () => lay.graph(lay.forest([{ id: 1, parent: null, live: true }, { id: 2, parent: 1, live: true }, { id: 3, parent: 1, live: false }, { id: 4, parent: 2, live: true }]));
   const g = make();
   is(g, make());
-  is(g.boxes.map((b) => [b.node.id, b.x, b.y]), [[1, 0, 0], [2, 216, 0], [4, 432, 0], [3, 216, 56]]);
+  is(g.boxes.map((b) => [b.node.id, b.x, b.y]), [[1, 0, 0], [2, 214, 0], [4, 428, 0], [3, 214, 52]]);
   is(g.edges.map((e) => e.live), [true, true, false]);
+});
+
+test('LOOK-047 DECK-040 a box is as tall as its name needs, and no two boxes meet', () => {
+  const names = ['n'.repeat(60), 'a', 'b'.repeat(40), 'c', 'd'];
+  const g = lay.graph(lay.forest(names.map((name, id) => ({ id, name, parent: [null, 0, 0, 1, 2][id], live: id !== 4 }))));
+  is(g.boxes.map((b) => b.height), [76, 44, 44, 60, 44]);
+  for (const a of g.boxes) for (const b of g.boxes) assert.ok(a === b || a.x !== b.x || a.y + a.height <= b.y || b.y + b.height <= a.y, 'boxes overlap');
+  assert.ok(g.boxes.every((b) => b.x + g.box.width <= g.width && b.y + b.height <= g.height));
+  is(g.edges.length, 4);
 });
 
 test('LOOK-048 neighbours merge, the window cuts, ticks are human', () => {

@@ -154,3 +154,20 @@ test('NOTE-051 NOTE-052 edges: new rows and repeats raise nothing, several quest
   const ask = (id) => ({ id, harness: '', session_id: '', project: '', question: 'q', options: ['a', 'b'], age_sec: 0 });
   is([at('idle', { asks: [ask('1')] }), at('idle', { asks: [ask('1'), ask('2'), ask('3')] }), at('idle', { asks: [ask('1')] })], [['cargento-ask:1'], ['cargento-ask'], []]);
 });
+
+test('DECK-031 DECK-043 output is a mean over an agent’s own time, and what is missing is named, never a zero', () => {
+  const a = (more) => d.outputOf({ state: 'working', started_at: NOW - 600, last_activity: NOW - 300, output_tokens: 5000, ...more }, NOW);
+  is([a({}).words, a({ state: 'stopped' }).words, a({ output_tokens: 0 }).words, a({ output_tokens: 3 }).words], ['500/m', '1,000/m', '0/m', '<1/m']);
+  is(a({}).of, '5.0k output tokens in 10m');
+  const whys = [a({ output_tokens: null }), a({ output_tokens: -1 }), a({ started_at: null }), a({ state: 'stopped', last_activity: null }), a({ started_at: NOW - 9 }), a({ started_at: NOW + 60 }), a({ state: 'not-started' })];
+  assert.ok(whys.every((w) => w.why && !w.words), JSON.stringify(whys));
+  is(new Set(whys.map((w) => w.why)).size, 4);
+  const { root, list } = d.agentsOfDeck({ generated: NOW, agents: [{ id: 'm', model: 'x-9', started_at: NOW - 60, last_activity: NOW, output_tokens: 100, state: 'working' }, { id: 'k', parent: 'm', type: 'planner', model: 'x-9', errors: 'many', state: 'odd' }, { id: 'l', parent: 'm', model: 'y-1', started_at: NOW - 50, last_activity: NOW - 20, errors: 2, state: 'stopped' }] });
+  is([root.model, root.out.words, ...list.map((n) => [n.kind, n.model, n.errors, n.ran])], ['x-9', '100/m', ['planner', null, 0, null], [null, 'y-1', 2, '30s']]);
+});
+
+test('LOOK-048 the time of a session in one sentence, with what nobody observed', () => {
+  const b = (state, from, to) => ({ state, from: NOW - from, to: NOW - to });
+  is(s.sharesOf({ from: NOW - 9000, to: NOW, blocks: [b('working', 9000, 3600), b('working', 4000, 3000), b('needs_input', 3000, 2400), b('idle', 2400, 900)] }), 'Last 2h 30m: working 1h 40m, waiting on you 10m, idle 25m; 15m not observed.');
+  is(s.sharesOf({ from: NOW - 600, to: NOW, blocks: [b('working', 600, 0)] }), 'Last 10m: working 10m.');
+});
