@@ -203,8 +203,8 @@ function Departures({ board, row, view }) {
   const raises = num(row.raw.delivery_raises) ?? 0;
   const fate = (asker) => (raises > 0 && asker === 'away' ? str(row.raw.delivery_why) : asker === 'away' ? str(row.raw.delivery_none_why) || 'No delivery record exists.' : 'A reading you asked for raises nothing by itself; no delivery record exists.');
   const why = str(row.raw.departure_why);
-  // How all raises ended, where they ended alike.
-  const told = row.raw.delivery_mixed === true ? '' : str(row.raw.delivery_outcome);
+  const tally = object(object(board.payload.deliveries)?.departure);
+  const figure = (n, one, none) => (num(n) >= 0 ? `${many(n, one)} for departures on this board` : none);
   return html`<section class="departures part" aria-label="Departures raised to you" data-part="departures"><h4 class="sub-h">DEPARTURES RAISED TO YOU</h4>
     ${board.unasked ? null : html`<p class="quiet-text small">Checks while you are away are off: nothing new is being checked.</p>`}
     <h5 class="label">From the reading you asked for</h5>
@@ -220,7 +220,7 @@ function Departures({ board, row, view }) {
     ${asked.length + away.length && missing.length ? html`<p class="quiet-text small">Beside a departure: ${missing.join('; ')}.</p>` : null}
     <ul class="figures quiet-text small"><li>${many(asked.length, 'departure')} the reading raised</li><li>${row.raw.departure_checked === true || away.length ? `${many(away.length, 'departure')} the away checks raised` : 'Departures the away checks raised: not measured'}</li>
       <li>${raises > 0 ? `${many(raises, 'raise')} on record for this session` : 'No raise on record for this session'}</li>
-      ${raises > 0 ? html`<li>${told ? many(told === 'no-lane' ? 0 : raises, 'attempt') : 'Attempts: not published, for the raises ended in different ways'}</li><li>${told ? many(told === 'handed-over' ? raises : 0, 'hand-over') : 'Hand-overs: not published, for the raises ended in different ways'}</li>` : null}</ul></section>`;
+      <li>${figure(tally?.raises, 'raise', 'Raises for departures: not published')}</li><li>${figure(tally?.attempted, 'attempt', 'Attempts: not published')}</li><li>${figure(tally?.handed_over, 'hand-over', 'Hand-overs: not published')}</li></ul></section>`;
 }
 
 /** The Drift half of the panel. */

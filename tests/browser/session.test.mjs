@@ -507,15 +507,15 @@ else {
     assert.equal(await page.locator('[data-part=agents] h4').count(), 1);
   });
 
-  test('UI-148 UNA-074 the board’s raises, attempts and hand-overs have a line each', async () => {
+  test('UI-148 UNA-074 NOTE-083 the board’s raises for departures, attempts and hand-overs have a line each, taken as published', async () => {
     const departures = [{ at: NOW - 90, constraint: 'goal', clause: 'Ship', reading: 'It left.', revision: 1, cutoff: NOW - 90, cutoff_text: '', follow_up: 'None later.' }];
-    const of = (more) => alone({ ...annotated(NOW), departures, departure_checked: true, delivery_raises: 2, delivery_mixed: false, ...more });
-    await r.open(PLACE, of({ delivery_outcome: 'handed-over' }), GETS);
-    await r.sees('.figures', '2 raises on record', '2 attempts', '2 hand-overs');
-    await r.publish(of({ delivery_outcome: 'no-lane' }));
-    await r.sees('.figures', '0 attempts', '0 hand-overs');
-    await r.publish(of({ delivery_outcome: 'handed-over', delivery_mixed: true }));
-    await r.sees('.figures', /Attempts: not published/, /Hand-overs: not published/);
+    const of = (deliveries) => ({ ...alone({ ...annotated(NOW), departures, departure_checked: true, delivery_raises: 1 }), deliveries });
+    await r.open(PLACE, of({ raises: 9, attempted: 8, handed_over: 7, departure: { raises: 3, attempted: 2, handed_over: 1 } }), GETS);
+    await r.sees('.figures', '1 raise on record for this session', '3 raises for departures on this board', '2 attempts', '1 hand-over for');
+    await r.publish(of({ departure: { raises: 0, attempted: 0, handed_over: 0 } }));
+    await r.sees('.figures', '0 raises for departures', '0 attempts', '0 hand-overs');
+    await r.publish(of('none'));
+    await r.sees('.figures', 'Raises for departures: not published', 'Attempts: not published', 'Hand-overs: not published');
   });
 
   test('UI-121 the line under the title ends in no dangling mark', async () => {

@@ -266,8 +266,9 @@ impl Lane for Notify {
         top.in_quiet_hours = self.quiet.holds(variant.now);
         top.browser_lane_at = self.browser.get().and_then(|lane| lane.reported_at());
         top.browser_lane = top.browser_lane_at.is_some();
-        let counts = self.counts(None);
-        top.more.insert("deliveries".into(), serde_json::json!(counts));
+        let mut counts = serde_json::json!(self.counts(None));
+        counts["departure"] = serde_json::json!(self.counts(Some("departure")));
+        top.more.insert("deliveries".into(), counts);
         if let Some(why) = self.records.reset() {
             top.more.insert("deliveries_reset".into(), why.into());
         }
