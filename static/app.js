@@ -58,7 +58,7 @@ function App() {
       <${Breadcrumb} route=${route} title=${row ? row.title || 'Title not published' : null} />
       <${Banners} state=${{ ...state }} />
       ${route.view === 'sessions' && board ? html`<${HarnessStrip} board=${board} />` : null}
-      <main class="main" tabindex="-1" data-view=${route.view} data-stale=${state.live.stalled ? '' : undefined} aria-busy=${board ? undefined : 'true'} data-fk="main">
+      <main id="main" class="main" tabindex="-1" data-view=${route.view} data-stale=${state.live.stalled ? '' : undefined} aria-busy=${board ? undefined : 'true'} data-fk="main">
         <${Boundary} of=${board} what="This view"><${View} /><//></main>
     </div>`;
 }

@@ -71,6 +71,11 @@ else {
     await r.sees('[data-row="claude:quiet001"]', 'Fix it');
   });
 
+  test('UI-241 UI-244 short titles above short labels leave room between the two links', async () => {
+    await open('#n=sessions', payload(NOW, [row('claude', 'q', { title: 'Tidy it', model: null, project: 'acme/shop', finished_at: NOW - 8, dirty: true }), row('claude', 'e', { title: 'Title e', model: null, ended_at: NOW - 5 })]));
+    await r.accessible('short titles');
+  });
+
   test('UI-242 the first heading of a page is its h1', async () => {
     for (const place of VIEWS) {
       await open(place);
