@@ -80,6 +80,7 @@ function More({ extra }) {
     <p class="label">Help</p>
     <p>Text that reads <code>…REDACTED</code> was withheld here. The original still stands in the session's own transcript; a real credential should be rotated.</p>
     <p>Words in italics name what a source does not publish. They are never a zero.</p>
+    <p><code>cargento --stop</code> ends this board; <code>cargento hooks claude</code> (or another harness) prints how one reports at once.</p>
     <p class="menu-end">${version ? `cargento ${version} · ` : ''}<a href="/assets/licenses.txt">Licences</a></p></div></details>`;
 }
 
@@ -105,7 +106,7 @@ export function Header({ state, extra }) {
       ${board && board.blocks > 0 ? html`<button type="button" class="btn btn-need" data-act="blocks" data-fk="blocks" data-fallback="nav|attention" onClick=${() => app.go({ view: 'attention' })}>${board.blocks} reported ${board.blocks === 1 ? 'block' : 'blocks'}</button>` : null}
       ${board?.quietHours ? html`<span class="quiet-hours">quiet hours</span>` : null}
       ${narrow ? null : notify}
-      <${More} extra=${html`${extra}${narrow ? notify : null}`} /></div></div>${board?.payload.demo === true ? html`<p class="demo" data-notice="demo"><b>Demo.</b> Every session shown is invented; nothing of this machine is read.</p>` : null}</header>`;
+      <${More} extra=${html`${extra}${narrow ? notify : null}`} /></div></div>${board?.payload.demo === true ? html`<p class="demo" data-notice="demo"><b>Demo.</b> Every session shown is invented; nothing of this machine is read. <code>cargento</code> without <code>--demo</code> shows yours.</p>` : null}</header>`;
 }
 
 /** What could not be read of a harness, in sentences. */

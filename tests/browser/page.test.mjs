@@ -389,7 +389,11 @@ else {
 
   test('UI-100 UI-111 UI-112 sentences that stand in for rows', async () => {
     await open('#n=sessions', payload(NOW, [], { harnesses: harnesses([]) }));
-    await r.sees('main', /No harness store was found.*cargento --diagnose/s);
+    await r.sees('main', /No harness store was found.*comes up here by itself.*cargento --diagnose/s);
+    await open('#n=attention', payload(NOW, [], { harnesses: harnesses([]) }));
+    await r.sees('main', 'No session is on the board.');
+    await r.open('#n=intent', payload(NOW, [], { harnesses: harnesses([]) }), { '/api/annotations': { body: { intent_revision: 'a', annotations: [] } } });
+    await r.sees('main', /no typed word is kept.*typed on a session’s page stands here/s);
     await open('#n=sessions', payload(NOW, [row('claude', 'a', { title: 'x', state: 'working' })], { cleared: 2 }));
     await r.sees('main', /No session has been checked for drift yet; open one to check it\./);
     await r.sees('main', /2 sessions marked handled and left out/);
