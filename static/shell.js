@@ -159,11 +159,11 @@ export function Banners({ state }) {
   const { board, live } = state;
   const [, again] = useState(null);
   const resets = board ? board.resets.filter((r) => !dismissed.has(r.key)) : [];
-  return html`<div class="banners">
+  return html`<section class="banners" aria-label=${live.stalled || resets.length || board?.annotateNotice || state.all ? 'Notices' : undefined}>
     ${live.stalled ? html`<${Stalled} live=${live} shown=${board !== null} />` : null}
     ${resets.map((r) => html`<div class="banner banner-amber" key=${r.key} data-reset=${r.key}><p>${r.text}</p><p class="banner-acts"><button type="button" class="btn btn-quiet" data-act="dismiss-notice" data-fk=${`reset|${r.key}`} data-fallback="nav|sessions"
       onClick=${() => { dismissed.add(r.key); again({}); }}>Dismiss</button></p></div>`)}
     ${board?.annotateNotice ? html`<div class="banner banner-amber" data-notice="annotations"><p><${T} s=${board.annotateNotice} /></p></div>` : null}
     ${state.all ? html`<p class="chip-line"><span class="chip">Showing all sessions <button type="button" class="btn btn-quiet" data-act="all-off" data-fk="all-off" data-fallback="nav|sessions" onClick=${() => app.showAll(false)}>remove</button></span></p>` : null}
-  </div>`;
+  </section>`;
 }
