@@ -507,6 +507,19 @@ else {
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 
+  test('UI-241 UI-242 UI-244 at 320 px, with hostile text and everything opened, targets keep their size and headings their order', async () => {
+    await open('#n=sessions', { ...hostile(NOW), history_reset: 'version' });
+    await page.setViewportSize({ width: 320, height: 256 });
+    await page.evaluate(() => document.querySelectorAll('details').forEach((d) => { d.open = true; }));
+    await r.settle();
+    await page.evaluate(axe);
+    const found = await page.evaluate(() => globalThis.axe.run({ exclude: ['.skip'] }, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
+    assert.deepEqual(found.violations.filter((v) => v.id !== 'skip-link').map((v) => `${v.id}: ${v.nodes[0].target} ${v.nodes[0].failureSummary}`), []);
+    assert.deepEqual(await page.$$eval('h1, h2, h3', (l) => l.filter((n) => n.checkVisibility()).map((n) => n.tagName)[0]), 'H1', 'no heading stands before that of the view');
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0);
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
   test('UI-244 UI-270 empty, loading, missing, refused and stalled states have no accessibility violation either', async () => {
     const confessing = payload(NOW, [], { harnesses: harnesses([]), in_quiet_hours: true, annotate_notice: 'The store of typed words cannot be read.', history_reset: 'version', ends_reset: 'unreadable', cleared: 2, usage_fetch: true });
     await r.open('?all=1#n=sessions', confessing);
