@@ -109,7 +109,7 @@ function briefOf(groups, rest, total) {
   const partly = count((r) => r.gaps.length > 0);
   return [
     `${a} of ${total} sessions carry a subject: ${list([[groups.needs.length, 'waiting on you'], [groups.risk.length, 'at risk'], [groups.close.length, 'to close the loop']])}.`,
-    others.length ? `The other ${others.length}: ${list([[count((r) => r.working), 'moving'], [count((r) => r.quiet), 'quiet'], [count((r) => r.ended), 'ended'], [count((r) => !r.working && !r.quiet && !r.ended), 'in no counted state']])}; of these, ${partly || 'none'} partially read.` : 'No other session is on the board.',
+    others.length ? `The other ${others.length}: ${list([[count((r) => r.working), 'moving'], [count((r) => r.quiet), 'quiet'], [count((r) => r.ended), 'ended'], [count((r) => !r.working && !r.quiet && !r.ended), 'in no counted state']])}; of these, ${partly || 'none'} partially read.` : `No ${total ? 'other ' : ''}session is on the board.`,
   ];
 }
 

@@ -51,7 +51,7 @@ function Goal({ row, cap, again }) {
     again();
   };
   return html`<div class="intent-field" data-fact="goal"><div class="intent-head"><span class="label">GOAL</span>
-      ${field.text ? html`<button type="button" class="btn btn-quiet" data-act="clear-goal" data-fk=${`goal-clear|${row.key}`} data-fallback=${id} onClick=${() => set('')}>clear</button>` : null}<${Count} text=${field.text} cap=${cap} /></div>
+      ${field.text ? html`<button type="button" class="btn btn-quiet" data-act="clear-goal" data-fk=${`goal-clear|${row.key}`} data-fallback=${id} onClick=${() => set('')}>clear<span class="sr"> goal</span></button>` : null}<${Count} text=${field.text} cap=${cap} /></div>
     <${Box} id=${id} field="goal" label="Goal" value=${field.text} cap=${cap} change=${set} restore=${() => { dropDraft(row, 'goal'); again(); }} hint="goal-hint" />
     <p class="quiet-text small" id="goal-hint">${field.kind === 'prompt' ? html`${field.offer.source === 'first-prompt' ? 'Your first prompt' : 'Your latest prompt'}, <${Age} since=${field.offer.at} after=" old" />. It is shown, not saved; saving takes it over as the goal.`
       : field.kind === 'saved' ? stored.adopted ? 'from your prompt' : 'typed'

@@ -72,7 +72,7 @@ function Blocked({ row }) {
 }
 
 const Next = ({ row, inline }) => (inline
-  ? html`<p class="row-inline" data-fact="next"><${Label}>NEXT<//> <span class="quiet-text clamp1">${row.next ? html`<${Tool} s=${row.next} />` : html`<${Absent}>${ABSENT.next}<//>`}</span></p>`
+  ? html`<p class="row-inline" data-fact="next"><${Label}>NEXT<//> <span class="quiet-text clamp1" title=${row.next || ABSENT.next}>${row.next ? html`<${Tool} s=${row.next} />` : html`<${Absent}>${ABSENT.next}<//>`}</span></p>`
   : html`<div data-fact="next"><${Label}>NEXT<//><p class="row-value clamp2">${row.next ? html`<${Tool} s=${row.next} />` : html`<${Absent}>${ABSENT.next}<//>`}</p></div>`);
 
 /** Subagents as pills, live first. */
@@ -81,7 +81,7 @@ export function Pills({ row, shown = PILLS }) {
   if (!subagents.list.length) return null;
   const rest = subagents.list.length - shown;
   return html`<ul class="pills" aria-label=${subagents.heading}>
-    ${subagents.liveFirst.slice(0, shown).map((s) => html`<li class=${s.live ? 'pill' : 'pill pill-gone'}><${Dot} state=${s.live ? 'working' : 'stopped'} live=${s.live} /><${T} s=${s.name} />
+    ${subagents.liveFirst.slice(0, shown).map((s) => html`<li class=${s.live ? 'pill' : 'pill pill-gone'} title=${s.name}><${Dot} state=${s.live ? 'working' : 'stopped'} live=${s.live} /><${T} s=${s.name} />
       ${s.live ? s.startedAt === null ? null : html`<${Age} since=${s.startedAt} live=${row.live} />` : ' stopped'}${s.parent ? html`<span class="pill-by">· by <${T} s=${s.parent} /></span>` : null}</li>`)}
     ${rest > 0 ? html`<li class="pill-rest">+${rest} more</li>` : null}
     ${subagents.omitted > 0 ? html`<li class="pill-rest">+${subagents.omitted} older finished ${subagents.omitted === 1 ? 'worker' : 'workers'} omitted</li>` : null}</ul>`;

@@ -21,8 +21,8 @@ async function load(path, entry, more = '') {
   const { status, body } = await get(path + more);
   entry.busy = false;
   if (status === 200 && fits(path, body)) Object.assign(entry, { body, failed: null });
-  else entry.failed = status === null ? 'no answer came' : status === 200 ? 'the answer holds no record' : `the server answered ${status}`;
   // How a server says that it keeps no such thing: there is nothing to ask again for while the page stays open.
+  else entry.failed = status === null ? 'no answer came' : status === 200 ? 'the answer holds no record' : status === 404 || status === 503 ? 'this server does not offer it' : `the server answered ${status}`;
   entry.absent = status === 404 || status === 503;
   tell();
   if (entry.again) load(path, entry);

@@ -80,6 +80,7 @@ function More({ extra }) {
     <p class="label">Help</p>
     <p>Text that reads <code>…REDACTED</code> was withheld here. The original still stands in the session's own transcript; a real credential should be rotated.</p>
     <p>Words in italics name what a source does not publish. They are never a zero.</p>
+    <p><code>cargento --stop</code> ends this board; <code>cargento hooks claude</code> (or another harness) prints how one reports at once.</p>
     <p class="menu-end">${version ? `cargento ${version} · ` : ''}<a href="/assets/licenses.txt">Licences</a></p></div></details>`;
 }
 
@@ -105,7 +106,7 @@ export function Header({ state, extra }) {
       ${board && board.blocks > 0 ? html`<button type="button" class="btn btn-need" data-act="blocks" data-fk="blocks" data-fallback="nav|attention" onClick=${() => app.go({ view: 'attention' })}>${board.blocks} reported ${board.blocks === 1 ? 'block' : 'blocks'}</button>` : null}
       ${board?.quietHours ? html`<span class="quiet-hours">quiet hours</span>` : null}
       ${narrow ? null : notify}
-      <${More} extra=${html`${extra}${narrow ? notify : null}`} /></div></div>${board?.payload.demo === true ? html`<p class="demo" data-notice="demo"><b>Demo.</b> Every session shown is invented; nothing of this machine is read.</p>` : null}</header>`;
+      <${More} extra=${html`${extra}${narrow ? notify : null}`} /></div></div>${board?.payload.demo === true ? html`<p class="demo" data-notice="demo"><b>Demo.</b> Every session shown is invented; nothing of this machine is read. <code>cargento</code> without <code>--demo</code> shows yours.</p>` : null}</header>`;
 }
 
 /** What could not be read of a harness, in sentences. */
@@ -158,11 +159,11 @@ export function Banners({ state }) {
   const { board, live } = state;
   const [, again] = useState(null);
   const resets = board ? board.resets.filter((r) => !dismissed.has(r.key)) : [];
-  return html`<div class="banners">
+  return html`<section class="banners" aria-label=${live.stalled || resets.length || board?.annotateNotice || state.all ? 'Notices' : undefined}>
     ${live.stalled ? html`<${Stalled} live=${live} shown=${board !== null} />` : null}
     ${resets.map((r) => html`<div class="banner banner-amber" key=${r.key} data-reset=${r.key}><p>${r.text}</p><p class="banner-acts"><button type="button" class="btn btn-quiet" data-act="dismiss-notice" data-fk=${`reset|${r.key}`} data-fallback="nav|sessions"
       onClick=${() => { dismissed.add(r.key); again({}); }}>Dismiss</button></p></div>`)}
     ${board?.annotateNotice ? html`<div class="banner banner-amber" data-notice="annotations"><p><${T} s=${board.annotateNotice} /></p></div>` : null}
     ${state.all ? html`<p class="chip-line"><span class="chip">Showing all sessions <button type="button" class="btn btn-quiet" data-act="all-off" data-fk="all-off" data-fallback="nav|sessions" onClick=${() => app.showAll(false)}>remove</button></span></p>` : null}
-  </div>`;
+  </section>`;
 }

@@ -84,5 +84,5 @@ export default function View({ state }) {
   return html`<div class="view-head"><h1 class="h1" tabindex="-1">Intent log</h1><div class="summary">${loaded.records ? html`<p>${leadOf(made.typed, made.discarded)}</p>` : html`<p aria-busy=${loaded.loading ? 'true' : undefined}><${Absent}>${loaded.why}<//></p>`}
       ${loaded.notice ? html`<p class="mark-amber"><${T} s=${loaded.notice} /></p>` : null}<p class="quiet-text">${BOUNDS}</p></div></div>
     ${made.list.length ? html`<ol class="items log"><${More} list=${true} id="intent" items=${made.list} shown=${PIECE} draw=${(entry) => html`<${Boundary} key=${entry.key} of=${entry} what="An entry"><${Entry} entry=${entry} board=${board} withheld=${!loaded.records} /><//>`} /></ol>`
-      : html`<p class="empty-lead" data-absent="">No session is on the board${loaded.records ? ', and no typed word is kept' : ''}.</p>`}`;
+      : html`<p class="empty-lead" data-absent="">No session is on the board${loaded.records ? ', and no typed word is kept. A goal typed on a session’s page stands here' : ''}.</p>`}`;
 }

@@ -62,7 +62,7 @@ function Loading() {
 /** Sums up why nothing is listed at all. */
 function Nothing({ board }) {
   const found = board.harnesses.some((h) => h.discovered);
-  if (!found) return html`<p class="empty-lead">No harness store was found on this machine. <code>cargento --diagnose</code> says where it looked.</p>`;
+  if (!found) return html`<p class="empty-lead">No harness store was found on this machine. Start a session in any of these ten; it comes up here by itself. <code>cargento --diagnose</code> says where it looked.</p>`;
   const hours = board.windowHours;
   return html`<p class="empty-lead">No session was observed${hours > 0 && !board.showAll ? ` in the last ${hours} hours` : ''}. <code>cargento --diagnose</code> says what was read; <a href="?all=1">show all sessions</a>.</p>`;
 }

@@ -79,8 +79,8 @@ pub(super) fn bound(context: &Context) -> Result<Listener, u8> {
 fn unbound(host: &str, port: u16, error: &BindError) -> String {
     match error {
         BindError::InUse => format!(
-            "port {port} is in use. A dashboard may already be running there: read it at \
-             http://127.0.0.1:{port}/api/data, or choose another port with --port"
+            "port {port} is in use. A dashboard may already be running there: open http://127.0.0.1:{port}/ (or read it at \
+             http://127.0.0.1:{port}/api/data), ask with --status --port {port}, or choose another port with --port"
         ),
         BindError::NotPermitted => format!(
             "port {port} may not be used: another program holds it, or the system has reserved or blocked it. Choose \
@@ -116,7 +116,11 @@ pub fn record(context: &Context, capabilities: Option<&[(&'static str, String)]>
     };
     if let Err(error) = instance::write(&context.place, &instance) {
         let path = context.place.path(&instance::file_name(port));
-        say(&format!("could not write {}: {error}; --status will not see this instance by its file", path.display()));
+        say(&format!(
+            "could not write {}: {error}; --status will not see this instance by its file, and \
+             no event of a harness is taken, since their tokens are in it",
+            path.display()
+        ));
     }
 }
 
@@ -148,7 +152,16 @@ mod tests {
     fn life_003_what_a_busy_port_says() {
         let line = unbound("0.0.0.0", 4553, &BindError::InUse);
         assert!(
-            line.contains("port 4553") && line.contains("http://127.0.0.1:4553/api/data") && line.contains("--port")
+            [
+                "port 4553",
+                "open http://127.0.0.1:4553/ ",
+                "http://127.0.0.1:4553/api/data",
+                "--status --port 4553",
+                "with --port"
+            ]
+            .iter()
+            .all(|words| line.contains(words)),
+            "{line}"
         );
         let line = unbound("127.0.0.1", 80, &BindError::NotPermitted);
         assert!(["holds", "reserved", "blocked", "--port"].iter().all(|word| line.contains(word)), "{line}");

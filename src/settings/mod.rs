@@ -10,6 +10,7 @@ mod quiet_hours;
 mod typed;
 
 pub use flags::{FLAGS, Flag, Forward, Group};
+use help::SUBCOMMANDS;
 pub use help::{help, markdown_table, usage};
 pub use quiet_hours::QuietHours;
 pub use typed::{Typed, typed};

@@ -252,7 +252,36 @@ fn cli_001_help_names_every_flag_and_stays_narrow() {
         assert!(flag.alias.is_none_or(|alias| page.contains(&format!("--{alias}"))));
         assert!(flag.help.ends_with('.'), "--{}", flag.name);
     }
+    for words in
+        ["http://127.0.0.1:4553/", "cargento --stop", "Not in this build:", "CARGENTO_HOME", "cargento-PORT.log"]
+    {
+        assert!(page.contains(words), "{words}");
+    }
     assert!(page.lines().all(|line| line.len() <= 100 && !line.ends_with(' ')), "{page}");
+}
+
+/// CLI-004.
+#[test]
+fn cli_004_a_slip_of_the_key_is_told_what_was_meant() {
+    for (typed, meant) in [
+        ("--prot", "--port"),
+        ("--stauts", "--status"),
+        ("--no-gti", "--no-git"),
+        ("--deamon", "--daemon"),
+        ("--demoo", "--demo"),
+        ("--mcp", "cargento mcp"),
+        ("stop", "--stop"),
+        ("help", "--help"),
+        ("-V", "--version"),
+        ("hook", "cargento hooks"),
+        ("plugins", "cargento plugin"),
+    ] {
+        let error = refused(&[typed], "unrecognized argument: ");
+        assert_eq!(error, format!("unrecognized argument: {typed} (did you mean {meant}?)"));
+    }
+    for typed in ["--nonsense", "extra", "--no-handoff", "-z", "--xy", "ab", "é"] {
+        assert_eq!(refused(&[typed], "unrecognized"), format!("unrecognized argument: {typed}"));
+    }
 }
 
 /// CLI-037.
@@ -270,4 +299,6 @@ fn cli_037_the_cost_of_the_host_flag_is_in_its_help() {
 fn cli_039_the_readme_carries_the_table() {
     let readme = include_str!("../../README.md");
     assert!(readme.contains(&markdown_table()), "put this into README.md:\n{}", markdown_table());
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat(readme).contains(&flat(super::help::ABSENT)), "the README says what this build does not have");
 }

@@ -1,6 +1,6 @@
 //! What was typed: flags with their raw values, by name, unambiguous prefix or alias (CLI-001, CLI-004).
 
-use super::{FLAGS, Flag, UsageError};
+use super::{FLAGS, Flag, SUBCOMMANDS, UsageError};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
@@ -35,11 +35,8 @@ pub fn typed(args: impl IntoIterator<Item = OsString>) -> Result<Typed, UsageErr
         let name = match arg {
             lexopt::Arg::Long(name) => resolve(name)?,
             lexopt::Arg::Short('h') => Name::Help,
-            lexopt::Arg::Short(short) => return Err(UsageError(format!("unrecognized argument: -{short}"))),
-            lexopt::Arg::Value(value) => {
-                let shown = value.to_string_lossy().escape_debug().to_string();
-                return Err(UsageError(format!("unrecognized argument: {shown}")));
-            }
+            lexopt::Arg::Short(short) => return Err(unknown(&format!("-{short}"))),
+            lexopt::Arg::Value(value) => return Err(unknown(&value.to_string_lossy())),
         };
         match name {
             Name::Flag(flag) => {
@@ -71,8 +68,11 @@ fn resolve(typed: &str) -> Result<Name, UsageError> {
     match hits.as_slice() {
         ["help"] => Ok(Name::Help),
         ["version"] => Ok(Name::Version),
-        [name] => flags().find(|(n, _)| n == name).map(|(_, flag)| Name::Flag(flag)).ok_or_else(|| unknown(typed)),
-        [] => Err(unknown(typed)),
+        [name] => flags()
+            .find(|(n, _)| n == name)
+            .map(|(_, flag)| Name::Flag(flag))
+            .ok_or_else(|| unknown(&format!("--{typed}"))),
+        [] => Err(unknown(&format!("--{typed}"))),
         several => {
             let list = several.iter().map(|name| format!("--{name}")).collect::<Vec<_>>().join(", ");
             Err(UsageError(format!("ambiguous option: --{typed} could be {list}")))
@@ -81,7 +81,47 @@ fn resolve(typed: &str) -> Result<Name, UsageError> {
 }
 
 fn unknown(typed: &str) -> UsageError {
-    UsageError(format!("unrecognized argument: --{}", typed.escape_debug()))
+    let shown = typed.escape_debug();
+    UsageError(match meant(typed) {
+        Some(meant) => format!("unrecognized argument: {shown} (did you mean {meant}?)"),
+        None => format!("unrecognized argument: {shown}"),
+    })
+}
+
+/// What was probably meant: a flag or a subcommand that is one slip of a key away, or the same word without its dashes.
+fn meant(typed: &str) -> Option<String> {
+    if typed.eq_ignore_ascii_case("-v") {
+        return Some("--version".to_owned());
+    }
+    let word = typed.trim_start_matches('-');
+    let subcommands = SUBCOMMANDS.iter().filter_map(|(form, _)| form.split(' ').next());
+    if !typed.starts_with('-')
+        && let Some(name) = subcommands.clone().find(|name| one_slip(word, name))
+    {
+        return Some(format!("cargento {name}"));
+    }
+    let flags = FLAGS.iter().flat_map(|flag| [Some(flag.name), flag.alias]).flatten().chain(["help", "version"]);
+    if let Some(name) =
+        flags.clone().find(|name| *name == word).or_else(|| flags.clone().find(|name| one_slip(word, name)))
+    {
+        return Some(format!("--{name}"));
+    }
+    subcommands.into_iter().find(|name| *name == word).map(|name| format!("cargento {name}"))
+}
+
+/// Whether one letter too many, one missing, one wrong, or two neighbours swapped tell two words of some length apart.
+fn one_slip(typed: &str, name: &str) -> bool {
+    let (typed, name) = (typed.as_bytes(), name.as_bytes());
+    if typed.len() < 3 || typed.len().abs_diff(name.len()) > 1 {
+        return false;
+    }
+    let head = typed.iter().zip(name).take_while(|(one, other)| one == other).count();
+    match (typed.get(head..).unwrap_or_default(), name.get(head..).unwrap_or_default()) {
+        ([_, left @ ..], [_, right @ ..]) if left == right => true,
+        ([one, two, left @ ..], [three, four, right @ ..]) if one == four && two == three && left == right => true,
+        ([_, left @ ..], right) | (right, [_, left @ ..]) if left == right => true,
+        _ => false,
+    }
 }
 
 fn value(parser: &mut lexopt::Parser, flag: &Flag) -> Result<OsString, UsageError> {

@@ -160,6 +160,37 @@ else {
     }
   });
 
+  test('LOOK-025 UI-232 the ring is drawn and not only computed: around a title that is cut at two lines, a goal, a tab', async () => {
+    for (const [place, scene, gets, selector] of [['#n=sessions', morning, GETS, '.row-active .row-link'], ['#n=sessions', morning, GETS, '.row-history .row-link'], ['#n=sessions', morning, GETS, '.row-goal a'], [PROJECT, busy, COCKPIT, '.row-title .row-link'], [PROJECT, busy, COCKPIT, '.tab']]) {
+      for (const width of [1440, 320]) {
+        await size(width);
+        await r.open(place, scene(NOW), gets);
+        await r.quiet();
+        const link = page.locator(selector).first();
+        if (!await link.count()) continue;
+        await page.keyboard.press('Tab');
+        await link.focus();
+        // Below the words and beside them: the ring alone is there.
+        const accents = await page.evaluate((css) => {
+          const n = document.querySelector(css);
+          const holders = [];
+          for (let p = n; p && p !== document.body; p = p.parentElement) holders.push(p);
+          const ringed = holders.filter((p) => getComputedStyle(p).outlineStyle === 'solid');
+          const outermost = ringed.at(-1);
+          const box = outermost.getBoundingClientRect();
+          for (let p = outermost.parentElement; p && p !== document.body; p = p.parentElement) {
+            if (getComputedStyle(p).overflowX === 'visible') continue;
+            const edge = p.getBoundingClientRect();
+            if (box.left - 4 < edge.left - 0.5 || box.right + 4 > edge.right + 0.5 || box.top - 4 < edge.top - 0.5 || box.bottom + 4 > edge.bottom + 0.5) return `cut by ${p.className || p.tagName}`;
+          }
+          return 'whole';
+        }, selector);
+        is(accents, 'whole', `${place} ${selector} ${width}`);
+      }
+    }
+    await size(1440);
+  });
+
   test('LOOK-030 LOOK-031 LOOK-032 LOOK-062 shapes, densities and gutters', async () => {
     await r.open('#n=sessions', { ...pressed(NOW), sessions: [...pressed(NOW).sessions, row('claude', 'plain001', { title: 'Plain', state: 'working' })] });
     is([...await style('.row', 'borderRadius'), ...await style('.btn-plain', 'borderRadius'), ...await style('.row-active', 'minHeight')], ['0px', '2px', '64px']);
@@ -237,6 +268,7 @@ else {
     await page.emulateMedia({ media: 'print' });
     is([await page.locator('.cap-bar').first().isVisible(), await page.locator('.turn .bar').first().isVisible(), await page.locator('.head-end').isVisible()], [false, false, false]);
     is([await page.locator('.cap-used').first().innerText(), /21m into turn/.test(await r.text('.turn-long'))], ['78%', true]);
+    is([await style('body', 'color'), await page.locator('.turn-long').first().evaluate((n) => n.getBoundingClientRect().height < 30)], [['rgb(69, 77, 83)'], true], 'dark words on white paper, each on its line');
     await page.emulateMedia({ media: 'screen' });
   });
 
@@ -265,6 +297,16 @@ else {
     await hand.waitForSelector('.item');
     const small = await hand.$$eval('.btn, summary, .nav-a, .row-link', (l) => l.filter((n) => n.checkVisibility()).map((n) => [n.textContent.trim().slice(0, 20), Math.round(n.getBoundingClientRect().height)]).filter(([, h]) => h < 44));
     is(small, []);
+    // What stands in a row of its own: a field, a tab, a link that is no part of a sentence.
+    for (const [place, scene, gets] of EVERY) {
+      r.server.set(scene(NOW));
+      for (const [path, reply] of Object.entries(gets)) r.server.gets.set(path, reply);
+      await hand.goto('about:blank');
+      await hand.goto(r.url + place);
+      await hand.waitForSelector('main:not([aria-busy])');
+      is(await hand.$$eval('.brand, .crumbs a, .input, .tab, .plain, .proj-link, .proj-member a, .row-controls > a', (l) => l.filter((n) => n.checkVisibility()).map((n) => [n.className || n.parentElement.className, n.textContent.trim().slice(0, 20), Math.round(n.getBoundingClientRect().height)]).filter(([, , h]) => h < 43)), [], place);
+      assert.equal(await hand.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0, place);
+    }
     assert.equal(await hand.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0);
     await phone.close();
     await r.open('#n=sessions', morning(NOW), GETS);

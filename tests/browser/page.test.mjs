@@ -394,7 +394,11 @@ else {
 
   test('UI-100 UI-111 UI-112 sentences that stand in for rows', async () => {
     await open('#n=sessions', payload(NOW, [], { harnesses: harnesses([]) }));
-    await r.sees('main', /No harness store was found.*cargento --diagnose/s);
+    await r.sees('main', /No harness store was found.*comes up here by itself.*cargento --diagnose/s);
+    await open('#n=attention', payload(NOW, [], { harnesses: harnesses([]) }));
+    await r.sees('main', 'No session is on the board.');
+    await r.open('#n=intent', payload(NOW, [], { harnesses: harnesses([]) }), { '/api/annotations': { body: { intent_revision: 'a', annotations: [] } } });
+    await r.sees('main', /no typed word is kept.*typed on a session’s page stands here/s);
     await open('#n=sessions', payload(NOW, [row('claude', 'a', { title: 'x', state: 'working' })], { cleared: 2 }));
     await r.sees('main', /No session has been checked for drift yet; open one to check it\./);
     await r.sees('main', /2 sessions marked handled and left out/);
@@ -505,6 +509,19 @@ else {
       }
     }
     await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  test('UI-241 UI-242 UI-244 at 320 px, with hostile text and everything opened, targets keep their size and headings their order', async () => {
+    await open('#n=sessions', { ...hostile(NOW), history_reset: 'version' });
+    await page.setViewportSize({ width: 320, height: 256 });
+    await page.evaluate(() => document.querySelectorAll('details').forEach((d) => { d.open = true; }));
+    await r.settle();
+    await page.evaluate(axe);
+    const found = await page.evaluate(() => globalThis.axe.run({ exclude: ['.skip'] }, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
+    assert.deepEqual(found.violations.filter((v) => v.id !== 'skip-link').map((v) => `${v.id}: ${v.nodes[0].target} ${v.nodes[0].failureSummary}`), []);
+    assert.deepEqual(await page.$$eval('h1, h2, h3', (l) => l.filter((n) => n.checkVisibility()).map((n) => n.tagName)[0]), 'H1', 'no heading stands before that of the view');
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0);
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 

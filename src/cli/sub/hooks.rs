@@ -96,7 +96,7 @@ fn block(page: &mut String, text: &str) {
 }
 
 fn claude(launcher: &Launcher) -> String {
-    let mut page = String::from("Claude Code\n\nLifecycle events and the question tool come with the plugin.\n\n");
+    let mut page = String::from("Claude Code\n\nLifecycle events come with the plugin.\n\n");
     unpack(&mut page, launcher);
     page.push_str(
         "2. Install it:\n\n    claude plugin marketplace add DIR\n    claude plugin install cargento@cargento\n\n",
@@ -109,7 +109,8 @@ fn claude(launcher: &Launcher) -> String {
     page.push_str(
         "For another port, put the whole address behind notify-hook: http://127.0.0.1:PORT/api/notify\n\n\
          Then open /hooks once in Claude Code, or restart it, so that it reads its hooks again.\n\n\
-         To be asked questions without a prompt for each, allow the tool in the project's .claude/settings.local.json:\n\n    \
+         The plugin's server is there for questions to you. This build has none, so the server offers no tool; where one has,\n\
+         this in the project's .claude/settings.local.json lets it ask without a prompt for each:\n\n    \
          {\"permissions\":{\"allow\":[\"mcp__plugin_cargento_cargento__ask_operator\"]}}\n\n\
          Without the plugin, the lifecycle events can be added by hand instead (never both). Behind the harness's name a\n\
          port may follow:\n\n",
@@ -133,7 +134,8 @@ fn codex(launcher: &Launcher) -> String {
         "3. Trust them: Codex asks once for each hook (/hooks shows them all) and skips one that was not approved without a\n\
          word. Until then its rows know what is on disk and no more. A hook that changed is asked for again.\n\n\
          The hook on PermissionRequest prints nothing, which Codex takes as no opinion: the prompt is yours to answer.\n\n\
-         The question tool, for ~/.codex/config.toml when the plugin is not installed:\n\n",
+         The server for questions to you, which offers no tool in this build, for ~/.codex/config.toml when the plugin is not\n\
+         installed:\n\n",
     );
     block(&mut page, &codex_toml(launcher));
     page.truncate(page.trim_end().len());
@@ -224,7 +226,10 @@ mod tests {
     #[test]
     fn cli_032_each_text_says_what_to_add_and_what_to_approve() {
         for (key, words) in [
-            (Key::Claude, &["\"async\":true", "notify-hook", "/hooks", "marketplace add DIR", "ask_operator"][..]),
+            (
+                Key::Claude,
+                &["\"async\":true", "notify-hook", "/hooks", "marketplace add DIR", "offers no tool", "ask_operator"][..],
+            ),
             (Key::Codex, &["Trust them", "skips", "event-hook codex", "[mcp_servers.cargento]"]),
             (Key::Antigravity, &["\"statusLine\"", "statusline-hook", "agy plugin install", "/api/usage"]),
             (Key::Gemini, &["gemini extensions install DIR/gemini"]),
