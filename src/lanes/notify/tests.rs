@@ -317,7 +317,10 @@ fn note_062_076_and_the_top_level_says_who_alerts() {
     let none = board(Stand::new(&Wanted { script: None, quiet: window(-5, 5) }).lane);
     assert_eq!((&none["native_notify"], &none["in_quiet_hours"]), (&"".into(), &true.into()));
     assert!(none.get("deliveries_reset").is_none());
-    assert_eq!(none["deliveries"], serde_json::json!({"raises": 0, "attempted": 0, "handed_over": 0, "departure": {"raises": 0, "attempted": 0, "handed_over": 0}}));
+    assert_eq!(
+        none["deliveries"],
+        serde_json::json!({"raises": 0, "attempted": 0, "handed_over": 0, "departure": {"raises": 0, "attempted": 0, "handed_over": 0}})
+    );
 }
 
 /// NOTE-083: three figures, no ratio; a raise without a service is raised and not attempted.
@@ -332,7 +335,10 @@ fn note_083_the_board_publishes_three_figures() {
     let lanes: [Arc<dyn Lane>; 1] = [Arc::new(stand.lane)];
     let board = crate::board::assemble(crate::board::Source::default(), variant(NOW), &lanes, &[], &|n| panic!("{n}"));
     let body: serde_json::Value = serde_json::from_slice(&board.body().unwrap()).unwrap();
-    assert_eq!(body["deliveries"], serde_json::json!({"raises": 3, "attempted": 2, "handed_over": 1, "departure": {"raises": 1, "attempted": 1, "handed_over": 1}}));
+    assert_eq!(
+        body["deliveries"],
+        serde_json::json!({"raises": 3, "attempted": 2, "handed_over": 1, "departure": {"raises": 1, "attempted": 1, "handed_over": 1}})
+    );
 }
 
 /// EVT-108, NOTE-094: what the quiet hours held back wakes the loop when they end, with no page open.
