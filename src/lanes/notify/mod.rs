@@ -24,7 +24,7 @@ use desk::Desk;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
-use told::Book;
+use told::{Book, Figures};
 
 /// Shortest time between two popups of questions, seconds.
 const ASK_FLOOR_SEC: f64 = 15.0;
@@ -266,9 +266,8 @@ impl Lane for Notify {
         top.in_quiet_hours = self.quiet.holds(variant.now);
         top.browser_lane_at = self.browser.get().and_then(|lane| lane.reported_at());
         top.browser_lane = top.browser_lane_at.is_some();
-        let mut counts = serde_json::json!(self.counts(None));
-        counts["departure"] = serde_json::json!(self.counts(Some("departure")));
-        top.more.insert("deliveries".into(), counts);
+        let figures = Figures { all: self.counts(None), departure: self.counts(Some("departure")) };
+        top.more.insert("deliveries".into(), serde_json::json!(figures));
         if let Some(why) = self.records.reset() {
             top.more.insert("deliveries_reset".into(), why.into());
         }

@@ -125,6 +125,16 @@ pub struct Counts {
     pub handed_over: u64,
 }
 
+/// What the board publishes as `deliveries`: the figures of all raises, and of those for departures apart.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Figures {
+    /// Of every lane.
+    #[serde(flatten)]
+    pub all: Counts,
+    /// Of the lane `departure` alone.
+    pub departure: Counts,
+}
+
 /// The figures of one lane, or of all.
 pub fn counts(raises: &[Raise], lane: Option<&str>) -> Counts {
     let mut sum = Counts::default();
