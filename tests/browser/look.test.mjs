@@ -288,6 +288,26 @@ else {
     is(await page.evaluate(() => [...document.querySelectorAll('main p')].filter((n) => n.compareDocumentPosition(document.querySelector('[data-row]')) & Node.DOCUMENT_POSITION_FOLLOWING && !n.closest('details, .view-head, dl')).length), 0);
   });
 
+  test('LOOK-070 LOOK-091 UI-241 at twice the text size on a phone, and with the widest spacing of text, no view is pushed aside', async () => {
+    for (const [place, scene, gets] of EVERY) {
+      await size(390);
+      await r.open(place, scene(NOW), gets);
+      await r.quiet();
+      const over = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      await page.evaluate(() => { document.documentElement.style.fontSize = '200%'; });
+      is(await over(), 0, `${place} large`);
+      await page.evaluate(() => {
+        document.documentElement.style.fontSize = '';
+        const spaced = new CSSStyleSheet();
+        spaced.replaceSync('* { line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important; } p { margin-bottom: 2em !important; }');
+        document.adoptedStyleSheets = [spaced];
+      });
+      await size(320);
+      is(await over(), 0, `${place} spaced`);
+    }
+    await size(1440);
+  });
+
   test('LOOK-074 UI-241 a finger finds 44 pixels, and what hovering shows is also said', async () => {
     const { browser } = await import('./chrome.mjs');
     const phone = await browser({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
