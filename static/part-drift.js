@@ -204,7 +204,7 @@ function Departures({ board, row, view }) {
   const fate = (asker) => (raises > 0 && asker === 'away' ? str(row.raw.delivery_why) : asker === 'away' ? str(row.raw.delivery_none_why) || 'No delivery record exists.' : 'A reading you asked for raises nothing by itself; no delivery record exists.');
   const why = str(row.raw.departure_why);
   const tally = object(object(board.payload.deliveries)?.departure);
-  const figure = (n, one, none) => (num(n) >= 0 ? `${many(n, one)} for departures on this board` : none);
+  const figure = (n, one, none) => (num(n) !== null && n >= 0 ? `${many(n, one)} for departures on this board` : none);
   return html`<section class="departures part" aria-label="Departures raised to you" data-part="departures"><h4 class="sub-h">DEPARTURES RAISED TO YOU</h4>
     ${board.unasked ? null : html`<p class="quiet-text small">Checks while you are away are off: nothing new is being checked.</p>`}
     <h5 class="label">From the reading you asked for</h5>
