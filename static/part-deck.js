@@ -5,9 +5,11 @@ import { Note } from './part-badge.js';
 import { StateStrip } from './part-strip.js';
 import { Tree } from './part-tree.js';
 import { opened } from './app-context.js';
+import { sentence } from './degrades.js';
 import { agentsOfDeck, callsOf, chosen, findingsOf, lanesOf, limitsOf, parkedOf } from './deck.js';
 import { clock, many, observed } from './format.js';
 import { blocks } from './layout.js';
+import { objects } from './model.js';
 import { build } from './route.js';
 import { say } from './say.js';
 
@@ -126,5 +128,6 @@ export function Calls({ board, row, deck, agent, turns = [] }) {
         <${Pick} id=${`${key}|status`} label="status" value=${pick.status} options=${['open', 'stalled', 'ok', 'error', 'unknown'].map((s) => [s, s])} change=${(v) => set({ status: v })} />
         <button type="button" class="btn btn-quiet" data-act="calls-order" data-fk=${`${key}|order`} onClick=${() => set({ newest: !pick.newest })}>${pick.newest ? 'newest first' : 'in order'}</button><span class="quiet-text">${list.length} of ${calls.length}</span></div>
       ${list.length ? html`<${List} calls=${list} newest=${pick.newest} id=${`${key}|list`} />` : html`<p><${Absent}>No call fits this filter.<//></p>`}` : html`<p><${Absent}>No call of this session is on record.<//></p>`}
+    ${objects(deck.body?.degrades).map((d) => sentence(d, row.harnessLabel)).filter(Boolean).map((t) => html`<${Note}><${T} s=${t} /><//>`)}
     ${limitsOf(deck.body, (t) => clock(t, board.generated)).map((t) => html`<${Note}>${t}<//>`)}`);
 }

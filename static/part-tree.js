@@ -84,6 +84,7 @@ export function Tree({ id, root, list, omitted = 0, href = null, head = null }) 
       onClick=${() => { opened.set(key, !asGraph); again({}); }}>Graph</button>` : null}</div>` : null}
     ${list.length >= FOLD ? html`<${Crowd} list=${list} />` : null}
     ${asGraph ? html`<${Graph} roots=${roots} total=${list.length + 1} href=${href} />` : null}
+    ${/* Behind a graph the list is hidden, until the keyboard walks through it. */ null}
     <div class=${asGraph ? 'sr' : null}>${root.out ? html`<div class="tree-line tree-head" aria-hidden="true"><span class="label">agent</span><span class="tree-facts"><span class="tree-kind label">type · model</span><span class="tree-state label">state</span></span><span class="tree-age label">elapsed</span><span class="tree-out label" title="Output tokens a minute, on average since it started">output</span></div>` : null}
       <${Branch} nodes=${roots} total=${list.length + 1} id=${id} href=${href} /></div>
     ${omitted > 0 ? html`<p class="absent" data-absent="">+${omitted} older finished ${omitted === 1 ? 'worker' : 'workers'} omitted</p>` : null}

@@ -386,8 +386,21 @@ else {
       for (const a of seen) for (const b of seen) assert.ok(a === b || a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top, 'boxes overlap');
       assert.ok(await page.evaluate(() => document.querySelector('.graph').clientHeight <= 640 && document.documentElement.scrollWidth <= document.documentElement.clientWidth));
       is(await page.$$eval('.graph-box a', (l) => l.every((x) => x.tabIndex === -1 && x.closest('[aria-hidden=true]'))), true);
+      const list = () => page.locator('.tree-list').first().evaluate((n) => { const { width, height } = n.parentElement.getBoundingClientRect(); return width > 100 && height > 100; });
+      is(await list(), false);
+      await page.focus('.tree-list a');
+      is(await list(), true, 'the keyboard is never in what cannot be seen');
+      await act('tree-graph').focus();
+      is(await list(), false);
       await act('tree-graph').click();
     }
+  });
+
+  test('DECK-023 what could not be read inside a session is said with its remedy', async () => {
+    const body = { ...deck(NOW, 3, 5), degrades: [{ code: 'read-in-part', source: '27d10654.jsonl' }, { code: 'schema-unknown', source: 'claude.subagents' }, null] };
+    await r.open(PLACE, whole(NOW), { ...GETS, '/api/session': { body } });
+    await page.waitForSelector('.call');
+    await r.sees('[data-part=activity]', 'Claude, 27d10654.jsonl: only the newest part was read', 'Claude, claude.subagents: in a form this version does not know');
   });
 
   test('DECK-041 a call is one line in columns where there is room and two where there is not, and the window follows', async () => {
