@@ -1,8 +1,7 @@
-// Rules that need no browser: formatting, routes, derivation, capacity, transport, layout, and what the files themselves hold.
+// Rules that need no browser: formatting, routes, derivation, capacity, layout.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as f from '../../static/format.js';
 import * as r from '../../static/route.js';
@@ -10,8 +9,7 @@ import * as m from '../../static/model.js';
 import * as cap from '../../static/capacity.js';
 import { sentence } from '../../static/degrades.js';
 import * as lay from '../../static/layout.js';
-import { dataUrl, newer, start } from '../../static/live.js';
-import { STATIC, assets } from './fake.mjs';
+import { STATIC } from './fake.mjs';
 import { agent, broken, crowd, harnesses, hostile, morning, payload, row, task } from './payloads.mjs';
 
 process.env.TZ = 'UTC';
@@ -20,8 +18,6 @@ const is = assert.deepEqual;
 const clone = (v) => JSON.parse(JSON.stringify(v));
 const board = (rows, more) => m.boardOf(clone(payload(NOW, rows, more)));
 const one = (harness, more, top) => board([row(harness, 'abcdef12', more)], top).rows[0];
-const sources = () => readdirSync(STATIC).filter((n) => n.endsWith('.js')).map((n) => [n, readFileSync(join(STATIC, n), 'utf8')]);
-const css = readFileSync(join(STATIC, 'app.css'), 'utf8');
 
 // ---- formatting
 
@@ -385,183 +381,6 @@ test('USE-089 UI-206 how long sessions worked', () => {
   assert.equal(cap.workedIn(h, 'codex'), null);
 });
 
-// ---- transport, on a clock of its own
-
-function world({ stream = true } = {}) {
-  const w = { t: 0, timers: new Map(), n: 0, store: new Map(), tabs: [], streams: [], fetches: [], reply: () => ({ ok: true, revision: '1.1' }) };
-  w.after = (f, ms, every) => { w.n += 1; w.timers.set(w.n, { f, at: w.t + ms, every }); return w.n; };
-  w.run = async (ms) => {
-    const end = w.t + ms;
-    for (;;) {
-      await new Promise((d) => setImmediate(d));
-      const due = [...w.timers].filter(([, x]) => x.at <= end).sort((a, b) => a[1].at - b[1].at)[0];
-      if (!due) break;
-      const [id, x] = due;
-      w.t = x.at;
-      if (x.every) x.at += x.every;
-      else w.timers.delete(id);
-      x.f();
-    }
-    w.t = end;
-    await new Promise((d) => setImmediate(d));
-  };
-  w.tab = (id) => {
-    const tab = { id, data: [], status: null, watch: [], storage: w.store };
-    tab.live = start({
-      id, now: () => w.t, url: () => '/api/data', keys: { leader: 'L', revision: 'R' },
-      setTimeout: (f, ms) => w.after(f, ms), clearTimeout: (n) => w.timers.delete(n), setInterval: (f, ms) => w.after(f, ms, ms), clearInterval: (n) => w.timers.delete(n),
-      storage: {
-        read: (k) => w.store.get(k) ?? null, readJson: (k, ok) => { const v = w.store.has(k) ? JSON.parse(w.store.get(k)) : null; return ok(v) ? v : null; },
-        write: (k, v) => { if (v === null) w.store.delete(k); else w.store.set(k, v); w.tabs.filter((o) => o !== tab).forEach((o) => o.watch.filter(([key]) => key === k).forEach(([, call]) => call(v))); },
-        watch: (k, call) => { tab.watch.push([k, call]); return () => {}; },
-      },
-      EventSource: stream ? class { constructor() { this.readyState = 1; this.on = {}; this.tab = id; w.streams.push(this); } addEventListener(k, call) { this.on[k] = call; } close() { this.readyState = 2; w.streams.splice(w.streams.indexOf(this), 1); } } : undefined,
-      fetch: (url, { signal }) => new Promise((done, no) => {
-        const asked = { url, tab: id, answer: (r) => (r.fail ? no(new Error('x')) : done({ ok: r.ok !== false, json: async () => r.body ?? { sessions: [] }, headers: new Map([['X-Cargento-Revision', r.revision ?? null]]) })), signal };
-        signal.addEventListener('abort', () => no(new Error('aborted')));
-        w.fetches.push(asked);
-        const r = w.reply(asked);
-        if (r) asked.answer(r);
-      }),
-    }, { data: (body, meta) => tab.data.push(meta.revision), status: (s) => { tab.status = { ...s }; } });
-    w.tabs.push(tab);
-    return tab;
-  };
-  return w;
-}
-
-test('UI-041 what a data request asks for', () => {
-  is([dataUrl(false, false), dataUrl(true, false), dataUrl(false, true), dataUrl(true, true)], ['/api/data', '/api/data?all=1', '/api/data?usage=1', '/api/data?all=1&usage=1']);
-});
-
-test('UI-043 newer revisions', () => {
-  is([newer('1.2', '1.1'), newer('1.1', '1.1'), newer('1.10', '1.9'), newer('2.1', '1.9'), newer('1.1', null), newer('', '1.1')], [true, false, true, true, true, false]);
-});
-
-test('UI-042 one tab of a browser holds the stream, and another takes over', async () => {
-  const w = world();
-  const a = w.tab('a');
-  const b = w.tab('b');
-  await w.run(10_000);
-  is([w.streams.map((s) => s.tab), a.status.leading, b.status.leading], [['a'], true, false]);
-  a.live.leave();
-  await w.run(2_000);
-  is([w.streams.map((s) => s.tab), b.status.leading], [['b'], true]);
-});
-
-test('UI-042 a leader that dies silently is replaced within eight seconds, and yields if it comes back', async () => {
-  const w = world();
-  w.tab('a');
-  w.store.set('L', JSON.stringify({ id: 'ghost', ts: w.t }));
-  const b = w.tab('b');
-  await w.run(8_000);
-  is(w.streams.length, 1);
-  assert.ok(b.status.leading !== w.tabs[0].status.leading);
-});
-
-test('UI-043 a revision wakes every tab once, and a reply that covers it satisfies it', async () => {
-  const w = world();
-  let n = 1;
-  w.reply = () => ({ revision: `1.${n}` });
-  const a = w.tab('a');
-  const b = w.tab('b');
-  await w.run(100);
-  is([a.data, b.data], [['1.1'], ['1.1']]);
-  n = 5;
-  w.streams[0].on.revision({ data: '1.4' });
-  await w.run(100);
-  is([a.data, b.data], [['1.1', '1.5'], ['1.1', '1.5']]);
-  w.streams[0].on.revision({ data: '1.5' });
-  await w.run(100);
-  is(a.data.length, 2);
-});
-
-test('UI-044 polling: twenty seconds beside the stream, five without', async () => {
-  for (const [stream, want] of [[true, 3], [false, 9]]) {
-    const w = world({ stream });
-    const tab = w.tab('a');
-    await w.run(41_000);
-    is(tab.data.length, want);
-    is(tab.status.every, stream ? 20_000 : 5_000);
-  }
-});
-
-test('UI-044 a stream that ended for good is opened again at the next election', async () => {
-  const w = world();
-  w.tab('a');
-  await w.run(100);
-  const [dead] = w.streams;
-  dead.readyState = 2;
-  dead.on.error();
-  w.streams.length = 0;
-  await w.run(2_000);
-  is(w.streams.length, 1);
-});
-
-test('UI-045 a newer request supersedes, a wake queues one more, an old answer is dropped', async () => {
-  const w = world();
-  w.reply = () => null;
-  const a = w.tab('a');
-  await w.run(10);
-  a.live.now();
-  is(w.fetches.length, 2);
-  assert.ok(w.fetches[0].signal.aborted);
-  w.streams[0].on.revision({ data: '1.7' });
-  w.streams[0].on.revision({ data: '1.8' });
-  is(w.fetches.length, 2, 'a wake during a fetch starts none');
-  w.fetches[0].answer({ revision: '1.1' });
-  w.fetches[1].answer({ revision: '1.6' });
-  await w.run(10);
-  is(a.data, ['1.6']);
-  is(w.fetches.length, 3, 'exactly one more');
-  w.fetches[2].answer({ revision: '1.8' });
-  await w.run(10);
-  is([a.data, w.fetches.length], [['1.6', '1.8'], 3]);
-});
-
-test('UI-045 UI-047 hung requests do not hold the board, and count as missed', async () => {
-  const w = world();
-  w.reply = () => null;
-  const a = w.tab('a');
-  await w.run(41_000);
-  is([w.fetches.length, a.status.failures, a.status.stalled], [3, 2, true]);
-  w.fetches[2].answer({ revision: '1.1' });
-  await w.run(10);
-  is([a.status.failures, a.status.stalled, a.data], [0, false, ['1.1']]);
-});
-
-test('UI-046 UI-047 one failure says nothing, two say stalled, a success clears it', async () => {
-  const w = world();
-  let bad = true;
-  w.reply = () => (bad ? { fail: true } : { revision: '1.1' });
-  const a = w.tab('a');
-  await w.run(1_000);
-  is([a.status.failures, a.status.stalled], [1, false]);
-  await w.run(20_000);
-  is([a.status.failures, a.status.stalled, a.status.received], [2, true, null]);
-  bad = false;
-  await w.run(20_000);
-  is([a.status.failures, a.status.stalled], [0, false]);
-  for (const body of [[], 'x', null, 7]) {
-    w.reply = () => ({ body: body ?? 3, revision: '1.2' });
-    a.live.now();
-    await w.run(10);
-  }
-  is(a.status.failures, 4, 'what is no payload is a failure');
-});
-
-test('UI-054 a new server counts as newer', async () => {
-  const w = world();
-  w.reply = () => ({ revision: '200.1' });
-  const a = w.tab('a');
-  w.store.set('R', '100.900');
-  await w.run(10);
-  w.streams[0].on.revision({ data: '300.1' });
-  w.reply = () => ({ revision: '300.1' });
-  await w.run(10);
-  is(a.data.at(-1), '300.1');
-});
-
 // ---- layout
 
 test('LOOK-047 the tree keeps payload order, hangs strays at the root and survives a ring', () => {
@@ -601,112 +420,6 @@ test('LOOK-048 neighbours merge, the window cuts, ticks are human', () => {
   const t = lay.ticks(NOW, NOW + 3600);
   assert.ok(t.length >= 3 && t.length <= 8 && t.every((x) => x.at % 600 === 0));
 });
-
-// ---- what the files hold
-
-test('UI-005 the vendored files are those recorded', () => {
-  const lines = readFileSync(join(STATIC, 'vendor/SOURCES.txt'), 'utf8').trim().split('\n').slice(1).map((l) => l.split(' | '));
-  assert.ok(lines.length >= 17);
-  const sha = (p) => createHash('sha256').update(readFileSync(p)).digest('hex');
-  for (const [file, name, version, from, upstream, served] of lines) {
-    assert.equal(sha(join(STATIC, file.startsWith('fonts/') ? file : `vendor/${file}`)), served, file);
-    const original = join(import.meta.dirname, 'node_modules', name, from);
-    if (existsSync(original)) {
-      assert.equal(sha(original), upstream, `${name} ${version}`);
-    }
-  }
-  const recorded = new Set(lines.map((l) => l[0]));
-  for (const name of [...readdirSync(join(STATIC, 'vendor')), ...readdirSync(join(STATIC, 'fonts')).map((n) => `fonts/${n}`)]) assert.ok(recorded.has(name) || ['SOURCES.txt', 'licenses.txt'].includes(name), name);
-  assert.match(readFileSync(join(STATIC, 'vendor/hooks.js'), 'utf8'), /from"\.\/preact\.js"/);
-  for (const name of ['preact.js', 'hooks.js', 'htm.js', 'xterm.js']) assert.doesNotMatch(readFileSync(join(STATIC, 'vendor', name), 'utf8'), /sourceMappingURL/);
-});
-
-test('UI-008 no source can write markup or run text', () => {
-  for (const [name, text] of [...sources(), ['index.html', readFileSync(join(STATIC, 'index.html'), 'utf8')]]) {
-    for (const word of ['innerHTML', 'outerHTML', 'insertAdjacentHTML', 'document.write', 'dangerouslySetInnerHTML', 'srcdoc', 'eval(', 'new Function', 'javascript:', 'setAttribute(\'style\'', '.cssText']) assert.ok(!text.includes(word), `${name} holds ${word}`);
-  }
-});
-
-test('UI-002 UI-004 the shell holds no inline script, style or handler, and the policy', () => {
-  const page = readFileSync(join(STATIC, 'index.html'), 'utf8');
-  assert.equal((page.match(/<script\b/g) ?? []).length, 1);
-  assert.match(page, /<script type="module" src="\/assets\/app\.js"><\/script>/);
-  assert.doesNotMatch(page, /<style|style="|\son\w+=|<base|@import|http:\/\/|https:\/\//);
-  assert.ok(page.includes(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; object-src 'none'">`));
-  assert.ok(page.indexOf('Content-Security-Policy') < page.indexOf('<link'));
-  assert.equal(page.split('</head>').length, 2);
-});
-
-test('UI-003 every import and every asset named in a file is served', () => {
-  const table = assets();
-  for (const [name, text] of [...sources(), ...['preact.js', 'hooks.js', 'htm.js'].map((n) => [n, readFileSync(join(STATIC, 'vendor', n), 'utf8')])]) {
-    for (const [, path] of text.matchAll(/(?:from\s*|import\()['"]([^'"]+)['"]/g)) assert.ok(path.startsWith('./') && table.has(path.slice(2)), `${name} imports ${path}`);
-  }
-  for (const text of [css, readFileSync(join(STATIC, 'index.html'), 'utf8'), ...sources().map((s) => s[1])]) for (const [, name] of text.matchAll(/\/assets\/([a-z0-9._-]+)/g)) assert.ok(table.has(name), name);
-});
-
-test('UI-003 the binary embeds exactly the files the page is made of', () => {
-  const table = readFileSync(join(STATIC, '../src/http/assets.rs'), 'utf8');
-  const embedded = [...table.matchAll(/\("([a-z0-9._-]+)", include_bytes!\("..\/..\/static\/([^"]+)"\)\)/g)].map(([, name, path]) => [name, join(STATIC, path)]);
-  is(new Map(embedded.sort()), new Map([...assets()].sort()));
-});
-
-test('UI-250 UI-251 storage is touched in one file', () => {
-  for (const [name, text] of sources()) if (name !== 'keep.js') assert.doesNotMatch(text, /localStorage|sessionStorage|document\.cookie|indexedDB|caches\.|serviceWorker/, name);
-});
-
-const tokens = (block) => Object.fromEntries([...block.matchAll(/--([a-z0-9-]+):\s*(#[0-9A-Fa-f]{6})/g)].map((x) => [x[1], x[2]]));
-const [, darkCss] = css.match(/@layer tokens \{\s*:root \{([^}]*)\}/);
-const [, lightCss] = css.match(/\[data-theme=light\] \{([^}]*)\}/);
-const [, autoCss] = css.match(/\[data-theme=auto\] \{([^}]*)\}/);
-const lum = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)).reduce((s, c, i) => s + c * [0.2126, 0.7152, 0.0722][i], 0);
-const contrast = (a, b) => { const [x, y] = [lum(a), lum(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05); };
-
-test('LOOK-021 LOOK-022 every ink is legible on every ground, in both schemes', () => {
-  for (const [scheme, t] of [['dark', tokens(darkCss)], ['light', tokens(lightCss)]]) {
-    for (const ground of ['bg-0', 'bg-1', 'bg-2', 'bg-3']) {
-      for (const ink of ['ink-1', 'ink-2', 'ink-3', 'need', 'work', 'idle', 'accent', 'amber', 'clay', 'ok']) assert.ok(contrast(t[ink], t[ground]) >= 4.5, `${scheme} ${ink} on ${ground}`);
-      assert.ok(contrast(t['line-ctl'], t[ground]) >= 2.995, `${scheme} line-ctl on ${ground} ${contrast(t['line-ctl'], t[ground])}`);
-    }
-    for (const [ink, ground] of [['need-ink', 'need-bg'], ['work-ink', 'work-bg'], ['amber-ink', 'amber-bg'], ['primary-ink', 'primary-bg']]) assert.ok(contrast(t[ink], t[ground]) >= 4.5, `${scheme} ${ink}`);
-  }
-  is(tokens(autoCss), tokens(lightCss));
-});
-
-test('LOOK-080 LOOK-082 one file, its layers, no ids, nothing forced, text colours are tokens', () => {
-  assert.match(css, /@layer reset, tokens, base, parts, views, overrides;/);
-  assert.doesNotMatch(css, /!important|@import/);
-  const rules = css.replace(/\/\*[\s\S]*?\*\//g, '').replace(/@font-face \{[^}]*\}/g, '');
-  for (const [, selector] of rules.matchAll(/([^{};]+)\{/g)) assert.doesNotMatch(selector, /#[a-z]/i, selector);
-  for (const [, value] of rules.matchAll(/[{;\s]color:\s*([^;}]+)/g)) assert.match(value.trim(), /^(var\(--[a-z0-9-]+\)|inherit|currentColor|CanvasText)$/, value);
-  assert.ok(Buffer.byteLength(css) <= 45_000, `${Buffer.byteLength(css)} bytes`);
-});
-
-test('LOOK-083 every class in the style sheet is used', () => {
-  const text = [...sources().map((s) => s[1]), readFileSync(join(STATIC, 'index.html'), 'utf8')].join('\n');
-  const used = new Set(text.match(/[A-Za-z][A-Za-z0-9_-]*/g));
-  const prefixes = [...text.matchAll(/([a-z][a-z0-9-]*-)\$\{/g)].map((x) => x[1]);
-  const rules = css.replace(/\/\*[\s\S]*?\*\//g, '').replace(/@font-face \{[^}]*\}/g, '');
-  const names = new Set([...rules.matchAll(/\.(-?[A-Za-z_][\w-]*)(?=[^{}]*\{)/g)].map((x) => x[1]));
-  assert.ok(names.size > 100);
-  is([...names].filter((n) => !used.has(n) && !prefixes.some((p) => n.startsWith(p))), []);
-});
-
-test('UI-262 what the first view loads stays small', () => {
-  const seen = new Set();
-  const follow = (name) => {
-    if (seen.has(name)) return;
-    seen.add(name);
-    const text = readFileSync(assets().get(name), 'utf8');
-    for (const [, path] of text.matchAll(/from\s*['"]\.\/([^'"]+)['"]/g)) follow(path);
-  };
-  follow('app.js');
-  const bytes = [...seen].reduce((n, name) => n + readFileSync(assets().get(name)).length, 0);
-  assert.ok(bytes <= 150_000, `${bytes} bytes of script`);
-  const fonts = readdirSync(join(STATIC, 'fonts')).filter((n) => !n.includes('latin-ext')).reduce((n, name) => n + readFileSync(join(STATIC, 'fonts', name)).length, 0);
-  assert.ok(fonts <= 150_000, `${fonts} bytes of fonts`);
-});
-
 test('DECK-020 DECK-023 each degrade is one sentence that names its source and a remedy', () => {
   const codes = [...readFileSync(join(STATIC, '../src/model/observed.rs'), 'utf8').matchAll(/Code::\w+ => "([a-z-]+)"/g)].map((m) => m[1]);
   assert.equal(codes.length, 12);
