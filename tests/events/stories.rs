@@ -217,7 +217,10 @@ fn note_083_the_boards_three_figures() {
     let home = Home::new("note-083");
     home.claude(1, "/w/acme/shop", 400.0);
     let desk = Desk::start(home);
-    let figures = |raises: u64| json!({"raises": raises, "attempted": 0, "handed_over": 0});
+    let figures = |raises: u64| {
+        let departure = json!({"raises": 0, "attempted": 0, "handed_over": 0});
+        json!({"raises": raises, "attempted": 0, "handed_over": 0, "departure": departure})
+    };
     assert_eq!(desk.get("/api/data").json()["deliveries"], figures(0));
     let body =
         json!({"session_id": id("claude", 1), "notification_type": "idle_prompt", "message": "Waiting, secretly"});
