@@ -3,10 +3,10 @@ import { Component } from './preact.js';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from './hooks.js';
 import { html } from './part-base.js';
 import { Row } from './part-row.js';
-import { Capacity } from './part-capacity.js';
 import { Disclosure } from './part-disclosure.js';
 import { many } from './format.js';
 import { spark } from './ledger.js';
+import { objects } from './model.js';
 import { say } from './say.js';
 
 // The filter outlives a visit to another view; it is never stored.
@@ -67,6 +67,23 @@ function Nothing({ board }) {
   return html`<p class="empty-lead">No session was observed${hours > 0 && !board.showAll ? ` in the last ${hours} hours` : ''}. <code>cargento --diagnose</code> says what was read; <a href="?all=1">show all sessions</a>.</p>`;
 }
 
+let Capacity = null;
+
+/** The capacity strip, fetched once a board has something to show in it. */
+function Budgets({ board }) {
+  const [, again] = useState(null);
+  const wanted = objects(board.payload.usage).length > 0 || board.payload.usage_fetch === true;
+  useEffect(() => {
+    if (!wanted || Capacity) return;
+    // A load that failed is tried again with the next board.
+    import('./part-capacity.js').then((m) => {
+      Capacity = m.Capacity;
+      again({});
+    }, () => {});
+  }, [wanted, board.payload]);
+  return wanted && Capacity ? html`<${Capacity} board=${board} />` : null;
+}
+
 export function Sessions({ state }) {
   const { board } = state;
   const [query, setQuery] = useState(typed);
@@ -116,7 +133,7 @@ export function Sessions({ state }) {
     <${Group} name="history" title="Recent history" rows=${board.history} kind="history" generated=${board.generated} upTo=${upTo - board.active.length} empty="No quiet or ended session was observed lately.">
       <${Disclosure} id="what-recent" cls="fold-side" summary="What recent means"><p>Recently observed is no proof that a process is open or closed. A session without an observed end may still be running, and one that went quiet may never come back.</p><//><//></div>
     ${board.cleared > 0 ? html`<p class="note">${many(board.cleared, 'session')} marked handled and left out.</p>` : null}
-    <${Capacity} board=${board} />`;
+    <${Budgets} board=${board} />`;
 }
 
 export default Sessions;

@@ -255,6 +255,16 @@ else {
     assert.equal(await page.getAttribute('main', 'data-view'), 'sessions');
   });
 
+  test('UI-262 UI-200 the capacity strip is fetched only by a board that has something in it', async () => {
+    const fetched = () => page.evaluate(() => performance.getEntriesByType('resource').some((e) => /part-capacity/.test(e.name)));
+    await open('#n=sessions', payload(NOW, [row('claude', 'aaaa0001', { title: 'a' })]));
+    await r.quiet();
+    is([await fetched(), await page.locator('[data-part=capacity]').count()], [false, 0]);
+    await publish({ ...morning(NOW + 5) });
+    await page.waitForSelector('.cap-row [role=img]');
+    is(await fetched(), true);
+  });
+
   test('UI-100 UI-111 UI-112 sentences that stand in for rows', async () => {
     await open('#n=sessions', payload(NOW, [], { harnesses: harnesses([]) }));
     await r.sees('main', /No harness store was found.*comes up here by itself.*cargento --diagnose/s);

@@ -93,6 +93,11 @@ export async function rig(url = null) {
       await page.goto(at + place);
       await page.waitForSelector('main:not([aria-busy]) h1');
       if (revision) await until(() => page.evaluate((r) => performance.getEntriesByName('drawn').at(-1)?.detail === r, revision), 'the first board');
+      // The capacity strip is fetched by the first board that has something in it.
+      if (/^(#n=sessions)?$/.test(place) && ((Array.isArray(body?.usage) && body.usage.some((u) => u !== null && typeof u === 'object' && !Array.isArray(u))) || body?.usage_fetch === true)) {
+        const strip = await page.waitForFunction(() => performance.getEntriesByType('resource').find((e) => /part-capacity/.test(e.name))?.name);
+        await page.evaluate((name) => import(name).then(() => null), await strip.jsonValue());
+      }
       await settle();
     },
     /** Publishes a board and waits until the page has drawn it; `taken` waits only until it was received. */
