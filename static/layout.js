@@ -64,7 +64,7 @@ export function tally(list) {
 }
 
 // A name that needs a second or third line makes its box taller.
-const tall = (node) => 44 + 16 * Math.min(2, Math.floor((String(node.name ?? '').length - 1) / 22));
+const tall = (node) => 44 + 16 * Math.min(2, Math.max(0, Math.floor((String(node.name ?? '').length - 1) / 22)));
 
 /**
  * Places for a graph: a column for each depth, leaves one beneath the other, parents level with their first child. Edges meet
@@ -77,7 +77,7 @@ export function graph(roots, { width = 190, gapX = 24, gapY = 8, line = 22 } = {
   // Answers the first free height beneath what it placed.
   const place = (node, depth, y) => {
     depthMost = Math.max(depthMost, depth);
-    const box = { node, x: depth * (width + gapX), y, height: Math.max(44, tall(node)) };
+    const box = { node, x: depth * (width + gapX), y, height: tall(node) };
     boxes.push(box);
     const x1 = box.x + width;
     let free = y;

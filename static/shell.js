@@ -112,10 +112,10 @@ export function Header({ state, extra }) {
 /** What could not be read of a harness, in sentences. */
 const notesOf = (harness) => (harness.discovered ? [...objects(harness.raw.degrades).map((d) => sentence(d, harness.label)), harness.error ? `${harness.label} read error: ${harness.error}` : ''].filter(Boolean) : []);
 
-function Chip({ harness, n }) {
+function Chip({ harness, n, notes }) {
   const look = !harness.discovered ? 'off' : harness.error ? 'warn' : 'on';
   const said = harness.discovered ? `${many(n, 'session')}${harness.error ? `, read error: ${harness.error}` : ''}` : 'not discovered';
-  return html`<li class=${`hx hx-${look}`} title=${harness.discovered ? notesOf(harness).join('\n') || undefined : 'not discovered'}><span aria-hidden="true" class="hx-in"><${Mono} harness=${harness.key} /><span class="hx-name">${harness.label}</span>
+  return html`<li class=${`hx hx-${look}`} title=${harness.discovered ? notes.join('\n') || undefined : 'not discovered'}><span aria-hidden="true" class="hx-in"><${Mono} harness=${harness.key} /><span class="hx-name">${harness.label}</span>
     ${harness.discovered ? html`<b class="fig">${n}</b>` : null}${harness.error ? html`<span class="hx-err">!</span>` : null}</span><span class="sr">${harness.label}, ${said}</span></li>`;
 }
 
@@ -124,8 +124,9 @@ export function HarnessStrip({ board }) {
   const counts = new Map();
   for (const r of board.rows) counts.set(r.harness, (counts.get(r.harness) ?? 0) + 1);
   const found = board.harnesses.filter((h) => h.discovered).length;
-  const list = html`<ul class="hx-list" aria-label="Discovered harnesses">${board.harnesses.map((h) => html`<${Boundary} key=${h.key} of=${h} what="A harness"><${Chip} harness=${h} n=${counts.get(h.key) ?? 0} /><//>`)}</ul>`;
-  const notes = board.harnesses.flatMap(notesOf);
+  const lacks = board.harnesses.map(notesOf);
+  const notes = lacks.flat();
+  const list = html`<ul class="hx-list" aria-label="Discovered harnesses">${board.harnesses.map((h, i) => html`<${Boundary} key=${h.key} of=${h} what="A harness"><${Chip} harness=${h} n=${counts.get(h.key) ?? 0} notes=${lacks[i]} /><//>`)}</ul>`;
   return html`<section class="strip-hx" aria-label="Discovered harnesses"><div class="hx-wide"><span class="label" aria-hidden="true">Discovered harnesses</span>${list}</div>
     <details class="hx-small fold"><summary data-fk="fold|harnesses">${found} of ${board.harnesses.length} harnesses discovered</summary>${list}</details>
     ${notes.length ? html`<${Disclosure} id="sources" summary=${`${many(notes.length, 'note')} on what could be read`}>${notes.map((text) => html`<${Note}><${T} s=${text} /><//>`)}<//>` : null}</section>`;

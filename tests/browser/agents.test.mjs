@@ -1,9 +1,8 @@
 // The inside of a session in a browser: its agents as a tree and a graph, its calls, its states over time.
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { NOW, program, rig } from './rig.mjs';
-import { payload, row } from './payloads.mjs';
-import { deck, forty, readings, record, whole } from './scenes.mjs';
+import { NOW, suite } from './rig.mjs';
+import { deck, forty, lone, record, whole } from './scenes.mjs';
 
 const is = assert.deepEqual;
 const PLACE = '#n=session:acme%2Fshop:claude:27d10654';
@@ -11,17 +10,13 @@ const GETS = { '/api/project-context': { body: record(NOW) }, '/api/session': { 
 let r;
 let page;
 
-/** A board with one Claude session and what `more` says of it. */
-const alone = (more = {}, top = {}) => ({ ...payload(NOW, [row('claude', '27d10654', { title: 'Fix totals', state: 'working', last_activity: NOW - 5, ...more })]), ...readings(), ...top });
+const alone = (more, top) => lone(NOW, more, top);
 const act = (name) => page.locator(`[data-act=${name}]`);
 
-if (!program) test('no browser is installed', { skip: true }, () => {});
-else {
-  before(async () => {
-    r = await rig();
-    page = r.page;
-  });
-  after(() => r?.close());
+suite((made) => {
+  r = made;
+  page = r.page;
+}, () => {
 
   test('LOOK-047 DECK-040 forty agents: a tally, a folded tree, a graph, and each agent its own branch', async () => {
     await r.open(PLACE, forty(NOW));
@@ -143,4 +138,4 @@ else {
     await r.sees('[data-part=current]', '1 RUNNING SUBAGENT', '+3 older finished workers omitted');
     assert.equal(await page.locator('[data-part=agents] h4').count(), 1);
   });
-}
+});

@@ -1,10 +1,10 @@
 // Attention, the Intent log and the notification lane, in a browser and as rules.
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { attentionOf, coverageOf } from '../../static/attention.js';
 import { entriesOf } from '../../static/intent-log.js';
 import { boardOf } from '../../static/model.js';
-import { NOW, program, rig } from './rig.mjs';
+import { NOW, suite } from './rig.mjs';
 import { broken, hostile, morning, payload, row, task } from './payloads.mjs';
 import { intents, pressed, whole } from './scenes.mjs';
 
@@ -96,13 +96,10 @@ let page;
 const text = (selector) => r.text(selector);
 const LOG = { '/api/annotations': { body: intents(NOW) } };
 
-if (!program) test('no browser is installed', { skip: true }, () => {});
-else {
-  before(async () => {
-    r = await rig();
-    page = r.page;
-  });
-  after(() => r?.close());
+suite((made) => {
+  r = made;
+  page = r.page;
+}, () => {
 
   test('UI-184 UI-185 UI-191 UI-192 Attention stands in its order, three of each, with what to do beside each', async () => {
     await r.open('#n=attention', pressed(NOW));
@@ -346,4 +343,4 @@ else {
     await r.open('#n=sessions', morning(NOW));
     assert.equal(await page.locator('[data-notice=demo]').count(), 0);
   });
-}
+});

@@ -77,3 +77,9 @@ export function hostileProject(now) {
   body.sources.observer = { unavailable: bad.map((t) => ({ harness: t, sid: t, reason: t })), omitted: 'x' };
   return { label, board, body };
 }
+
+/** Opens a place of the cockpit on a board and, with a `context`, waits until the project's record was read. */
+export async function openCockpit(r, place, body, context) {
+  await r.open(place, body, context ? { '/api/project-context': context } : {});
+  if (context) await r.page.waitForFunction(() => !document.querySelector('#cockpit-tab-decisions')?.textContent.includes('…'));
+}

@@ -1,8 +1,8 @@
 // Projects and the cockpit in a browser, against the stand-in server.
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { axe, NOW, program, rig } from './rig.mjs';
-import { busy, hostileProject, record } from './cockpit-scenes.mjs';
+import { axe, NOW, suite } from './rig.mjs';
+import { busy, hostileProject, openCockpit, record } from './cockpit-scenes.mjs';
 import { crowd, payload, row, task } from './payloads.mjs';
 
 const is = assert.deepEqual;
@@ -14,23 +14,17 @@ let page;
 let server;
 let faults;
 
-async function open(place = SHOP, body = busy(NOW), context = { body: record(NOW) }) {
-  await r.open(place, body, context ? { '/api/project-context': context } : {});
-  if (context) await page.waitForFunction(() => !document.querySelector('#cockpit-tab-decisions')?.textContent.includes('…'));
-}
+const open = (place = SHOP, body = busy(NOW), context = { body: record(NOW) }) => openCockpit(r, place, body, context);
 
 const publish = (body) => r.publish(body);
 const text = (selector) => r.text(selector);
 const asksOf = (path) => r.asked(path);
 
-if (!program) test('no browser is installed', { skip: true }, () => {});
-else {
-  before(async () => {
-    r = await rig();
-    ({ page, server, faults } = r);
-  });
+suite((made) => {
+  r = made;
+  ({ page, server, faults } = r);
+}, () => {
   afterEach(() => page.unroute('**/api/project-context*'));
-  after(() => r?.close());
 
   test('UI-150 UI-151 projects, their members and counts', async () => {
     await open('#n=projects');
@@ -345,4 +339,4 @@ else {
     await cdp.detach();
     assert.equal(await page.locator('.scope-a').count(), 501);
   });
-}
+});

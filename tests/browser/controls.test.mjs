@@ -1,8 +1,8 @@
 // What a reader can set in the cockpit, in a browser: stage conditions, the console, the terminal, notes, the briefing.
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { NOW, program, rig } from './rig.mjs';
-import { busy, record } from './cockpit-scenes.mjs';
+import { NOW, suite } from './rig.mjs';
+import { busy, openCockpit, record } from './cockpit-scenes.mjs';
 import { morning, payload, row } from './payloads.mjs';
 
 const is = assert.deepEqual;
@@ -13,22 +13,16 @@ let page;
 let server;
 let faults;
 
-async function open(place = SHOP, body = busy(NOW), context = { body: record(NOW) }) {
-  await r.open(place, body, context ? { '/api/project-context': context } : {});
-  if (context) await page.waitForFunction(() => !document.querySelector('#cockpit-tab-decisions')?.textContent.includes('…'));
-}
+const open = (place = SHOP, body = busy(NOW), context = { body: record(NOW) }) => openCockpit(r, place, body, context);
 
 const publish = (body) => r.publish(body);
 const asksOf = (path) => r.asked(path);
 
-if (!program) test('no browser is installed', { skip: true }, () => {});
-else {
-  before(async () => {
-    r = await rig();
-    ({ page, server, faults } = r);
-  });
+suite((made) => {
+  r = made;
+  ({ page, server, faults } = r);
+}, () => {
   afterEach(() => page.unroute('**/api/project-context*'));
-  after(() => r?.close());
 
   test('UI-167 a second press while one is under way sends nothing', async () => {
     await open('#n=projects');
@@ -243,4 +237,4 @@ else {
     await page.goto(`${server.url}#n=projects`);
     await page.waitForSelector('[data-act=copy-briefing]', { state: 'detached' });
   });
-}
+});

@@ -1,7 +1,7 @@
 // The page in a browser, against the stand-in server: what a reader sees, keeps and can do.
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { axe, NOW, program, rig } from './rig.mjs';
+import { axe, NOW, suite } from './rig.mjs';
 import { fake } from './fake.mjs';
 import { broken, harnesses, hostile, morning, payload, row, task } from './payloads.mjs';
 
@@ -20,13 +20,10 @@ const queryAfter = async (n) => {
   return r.asked('/api/data').at(-1).query;
 };
 
-if (!program) test('no browser is installed', { skip: true }, () => {});
-else {
-  before(async () => {
-    r = await rig();
-    ({ page, server, faults } = r);
-  });
-  after(() => r?.close());
+suite((made) => {
+  r = made;
+  ({ page, server, faults } = r);
+}, () => {
 
   test('UI-004 UI-007 UI-015 every view draws, breaks no policy and stays at home', async () => {
     for (const place of VIEWS) {
@@ -397,4 +394,4 @@ else {
     is(await page.evaluate(() => Object.keys(localStorage).filter((k) => !k.startsWith('cargento.'))), []);
     await page.evaluate(() => localStorage.clear());
   });
-}
+});

@@ -1,7 +1,7 @@
 // What a new board may change and what it must leave, in a browser: focus, folds, scroll, nodes, memory, tabs and failures.
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { NOW, program, rig } from './rig.mjs';
+import { NOW, suite } from './rig.mjs';
 import { agent, crowd, morning, payload, row } from './payloads.mjs';
 
 const is = assert.deepEqual;
@@ -13,13 +13,10 @@ let faults;
 const open = (place = '#n=sessions', body = morning(NOW)) => r.open(place, body);
 const publish = (body, how) => r.publish(body, how);
 
-if (!program) test('no browser is installed', { skip: true }, () => {});
-else {
-  before(async () => {
-    r = await rig();
-    ({ page, server, faults } = r);
-  });
-  after(() => r?.close());
+suite((made) => {
+  r = made;
+  ({ page, server, faults } = r);
+}, () => {
 
   test('UI-047 LOOK-036 two failures say stalled, nothing is hidden, and recovery clears it', async () => {
     await open();
@@ -222,4 +219,4 @@ else {
     await page.waitForFunction(() => document.querySelector('.pill .age').textContent !== '5s', null);
     assert.equal(await page.innerText('[data-row="claude:b"] .age'), '5s');
   });
-}
+});

@@ -1,5 +1,6 @@
 // What every browser test of a view needs: a page that reports its faults, a way to open a place on a board, to publish the
 // next one and wait until it is drawn, and the accessibility rules.
+import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
@@ -16,6 +17,21 @@ export { program };
 
 /** Lets the time pass in which a second press of an armed discard is taken for a double click: the page's own clock says when. */
 export const dwell = (page) => page.evaluate(() => performance.now()).then((t) => page.waitForFunction((from) => performance.now() - from > 1250, t));
+
+/** A suite of browser tests: `hear` gets the rig before the first of them; where no browser is, one skip says so. */
+export function suite(hear, tests) {
+  if (!program) {
+    test('no browser is installed', { skip: true }, () => {});
+    return;
+  }
+  let made;
+  before(async () => {
+    made = await rig();
+    hear(made);
+  });
+  after(() => made?.close());
+  tests();
+}
 
 /** A browser and a page on `url` (the stand-in server when none is given). */
 export async function rig(url = null) {

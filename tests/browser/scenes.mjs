@@ -116,3 +116,5 @@ export function intents(now) {
   };
 }
 
+/** A board with one Claude session and what `more` says of it. */
+export const lone = (now, more = {}, top = {}) => ({ ...payload(now, [row('claude', '27d10654', { title: 'Fix totals', state: 'working', last_activity: now - 5, ...more })]), ...readings(), ...top });

@@ -1,9 +1,9 @@
 // The session page in a browser: the question, the words, the reading, and what a session did.
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { NOW, dwell, program, rig } from './rig.mjs';
-import { broken, hostile, morning, payload, row } from './payloads.mjs';
-import { annotated, deck, forty, readings, record, whole } from './scenes.mjs';
+import { NOW, dwell, suite } from './rig.mjs';
+import { broken, hostile, morning } from './payloads.mjs';
+import { annotated, deck, forty, lone, readings, record, whole } from './scenes.mjs';
 
 const is = assert.deepEqual;
 const PLACE = '#n=session:acme%2Fshop:claude:27d10654';
@@ -12,18 +12,14 @@ const ME = { harness: 'claude', sid: '27d10654' };
 let r;
 let page;
 
-/** A board with one Claude session and what `more` says of it. */
-const alone = (more = {}, top = {}) => ({ ...payload(NOW, [row('claude', '27d10654', { title: 'Fix totals', state: 'working', last_activity: NOW - 5, ...more })]), ...readings(), ...top });
+const alone = (more, top) => lone(NOW, more, top);
 const text = (selector) => r.text(selector);
 const act = (name) => page.locator(`[data-act=${name}]`);
 
-if (!program) test('no browser is installed', { skip: true }, () => {});
-else {
-  before(async () => {
-    r = await rig();
-    page = r.page;
-  });
-  after(() => r?.close());
+suite((made) => {
+  r = made;
+  page = r.page;
+}, () => {
 
   test('UI-121 UI-122 UI-123 UI-125 the page stands in its order, question first', async () => {
     await r.open(PLACE, whole(NOW), GETS);
@@ -437,4 +433,4 @@ else {
     await r.open(PLACE, alone({ ...annotated(NOW), annotation_goal: 'x'.repeat(240), title: 'y'.repeat(4000) }), GETS);
     await r.accessible('long');
   });
-}
+});
